@@ -1,0 +1,152 @@
+"""A benchmark: clips whose place is known, with a name, a version and a content hash.
+
+Conventions: latitude before longitude, degrees, WGS-84. A clip is known by its ``key`` alone;
+file names are not unique. Class values are the share of time, 0 to 1, in which a class sounds;
+a class counts as present from ``PRESENT_FROM`` on (Zhang et al. 2026, "The Sonar Moment",
+section 3.4 and appendix A.4).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from agl1k_core import places
+
+PRESENT_FROM = 0.1
+
+#: Sound classes of a clip: our name -> the published table's column.
+CLASSES: Mapping[str, str] = {
+    "human": "human_sounds",
+    "animal": "animal",
+    "music": "music",
+    "nature": "natural_sounds",
+    "channel": "channel",
+    "environment": "environment_and_background",
+    "things": "sounds_of_things",
+    "ambiguous": "source_ambiguous_sounds",
+}
+
+#: The four classes with a subset of their own, each taken within the clips without speech.
+SUBSET_CLASSES = ("animal", "music", "nature", "things")
+
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """One recording and its truth. ``city``, ``country``, ``continent`` are labels as published."""
+
+    key: str
+    lat: float
+    lon: float
+    city: str = ""
+    country: str = ""
+    continent: str = ""
+    file_name: str = ""
+    duration_s: float | None = None
+    title: str = ""
+    description: str = ""
+    classes: Mapping[str, float] = field(default_factory=dict)
+
+    def has(self, sound_class: str) -> bool:
+        """Whether a class of ``CLASSES`` is present."""
+        return self.classes.get(sound_class, 0.0) >= PRESENT_FROM
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Clips in the order of their table.
+
+    ``slug`` names the benchmark in addresses, commands and the database; ``notice`` is what a
+    player must be told of it. ``audio_dir`` holds the recordings by file name; ``audio_url`` is a
+    template with ``{key}`` and ``{file_name}`` from which missing ones are fetched.
+    ``country_aliases`` maps ISO codes onto the code that the benchmark's labels use for them.
+    """
+
+    slug: str
+    name: str
+    version: str
+    clips: tuple[Clip, ...]
+    notice: str = ""
+    audio_dir: Path | None = None
+    audio_url: str | None = None
+    country_aliases: Mapping[str, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.clips)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.index
+
+    def clip(self, key: str) -> Clip:
+        """The clip with this key; raises ``KeyError``."""
+        return self.clips[self.index[key]]
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """Key -> position in ``clips``."""
+        return {clip.key: position for position, clip in enumerate(self.clips)}
+
+    @cached_property
+    def lat(self) -> FloatArray:
+        """Latitudes in degrees, shape ``(n_clips,)``."""
+        return np.array([clip.lat for clip in self.clips], dtype=np.float64)
+
+    @cached_property
+    def lon(self) -> FloatArray:
+        """Longitudes in degrees, shape ``(n_clips,)``."""
+        return np.array([clip.lon for clip in self.clips], dtype=np.float64)
+
+    @cached_property
+    def country_codes(self) -> tuple[str, ...]:
+        """ISO 3166-1 alpha-2 code of each clip's label; empty where the label names no country."""
+        return tuple(self.canonical_country(clip.country) for clip in self.clips)
+
+    @cached_property
+    def continents(self) -> tuple[str, ...]:
+        """Continent of each clip: its label, or its country's continent where that is empty."""
+        return tuple(
+            places.canonical_continent(clip.continent) or places.continent_of(code) or ""
+            for clip, code in zip(self.clips, self.country_codes, strict=True)
+        )
+
+    def canonical_country(self, name: str) -> str:
+        """The code under which this benchmark files a country name; empty when it is none."""
+        code = places.country_code(name)
+        return self.country_aliases.get(code, code) if code else ""
+
+    @cached_property
+    def subsets(self) -> Mapping[str, BoolArray]:
+        """Name -> mask over ``clips``: speech, non_speech, the four classes, each continent.
+
+        The four classes are taken within non-speech, as in the paper's Table 2, so that every
+        number of a subset stands beside the published one.
+        """
+        speech = self._present("human")
+        masks = {"speech": speech, "non_speech": ~speech}
+        masks |= {name: self._present(name) & ~speech for name in SUBSET_CLASSES}
+        continents = np.array(self.continents, dtype=object)
+        masks |= {name: continents == name for name in sorted({*self.continents} - {""})}
+        return masks
+
+    def _present(self, sound_class: str) -> BoolArray:
+        return np.array([clip.has(sound_class) for clip in self.clips], dtype=np.bool_)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 over what scoring depends on, whatever the order and format of the table."""
+        digest = hashlib.sha256()
+        for clip in sorted(self.clips, key=lambda clip: clip.key):
+            fields = (clip.key, clip.lat, clip.lon, clip.city, clip.country, clip.continent)
+            classes = sorted(clip.classes.items())
+            digest.update(json.dumps([*fields, classes], ensure_ascii=False).encode())
+        return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Shipped data: the demo pack, the base map, style sheets, published results."""

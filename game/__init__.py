@@ -1,0 +1,1 @@
+"""The game: rounds, clips and the tab that plays them."""

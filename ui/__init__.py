@@ -1,0 +1,1 @@
+"""What the game and the leaderboard share to show things: theme, map, pieces of HTML."""
