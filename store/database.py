@@ -1,0 +1,282 @@
+"""Opening the database, by URL: SQLite in one file by default, PostgreSQL for several replicas."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import orjson
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    Insert,
+    StaticPool,
+    Table,
+    create_engine,
+    event,
+    make_url,
+    select,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
+
+from agl1k_core.errors import Agl1kError
+from store.migrations import upgrade
+from store.tables import meta
+
+BUSY_S = 20
+CHECKED_UP_TO_BYTES = 64 * 2**20
+
+
+class Database:
+    """One open database, its tables up to date; safe to share between threads.
+
+    ``url``: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, ``sqlite://`` (in memory, for
+    tests) or ``postgresql://user:password@host/name``. Raises ``Agl1kError`` with what to do when
+    it cannot be opened, written, or was made by a newer AGL1K.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = _parse(url)
+        self._on_sqlite = self.url.get_backend_name() == "sqlite"
+        self._in_memory = self._on_sqlite and self.url.database in (None, "", ":memory:")
+        self._one_writer: AbstractContextManager[Any] = (
+            threading.Lock() if self._on_sqlite else nullcontext()
+        )
+        if self._on_sqlite and not self._in_memory:
+            _make_folder(self.url)
+        self.engine = _sqlite(self.url, self._in_memory) if self._on_sqlite else _postgres(self.url)
+        self._writing = self.engine.execution_options(writing=True)
+        try:
+            self._open()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Give the connections back; the object is of no use afterwards."""
+        self.engine.dispose()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection to read from; don't nest."""
+        alone = self._one_writer if self._in_memory else nullcontext()
+        with self._explained(), alone, self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A connection in a transaction, committed to the disk when the block ends; don't nest.
+
+        On SQLite one thread at a time has it: left to themselves, threads poll for the file's
+        lock, and the unlucky one waits for more than a second.
+        """
+        with self._explained(), self._one_writer, self._writing.begin() as connection:
+            yield connection
+
+    def insert_new(self, table: Table) -> Insert:
+        """An INSERT that does nothing (``rowcount`` 0) where the row would break uniqueness."""
+        if self._on_sqlite:
+            return sqlite.insert(table).on_conflict_do_nothing()
+        return postgresql.insert(table).on_conflict_do_nothing()
+
+    def secret(self, name: str) -> bytes:
+        """32 random bytes kept under ``name``, the same for every process on this database."""
+        return self._kept(f"secret:{name}", secrets.token_bytes(32))
+
+    @property
+    def replica_id(self) -> str:
+        """A random id of this database, made once."""
+        return self._kept("replica_id", uuid.uuid4().hex.encode()).decode()
+
+    def _kept(self, name: str, fresh: bytes) -> bytes:
+        query = select(meta.c.value).where(meta.c.name == name)
+        with self.read() as connection:
+            value = connection.scalar(query)
+        if value is not None:
+            return value
+        with self.write() as connection:
+            connection.execute(self.insert_new(meta), {"name": name, "value": fresh})
+            return connection.execute(query).scalar_one()
+
+    def _open(self) -> None:
+        if self._on_sqlite and not self._in_memory:
+            self._check_file()
+        with self.write() as connection:
+            if not self._on_sqlite:  # released with the transaction
+                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(4710971)")
+            upgrade(connection)
+
+    def _check_file(self) -> None:
+        file = _file(self.url)
+        if not file.exists() or file.stat().st_size > CHECKED_UP_TO_BYTES:
+            return
+        with self.read() as connection:
+            found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
+        if found != "ok":
+            raise Agl1kError(_DAMAGED.format(where=self._where))
+
+    @property
+    def _where(self) -> str:
+        if self._on_sqlite:
+            return f"The database {self.url.database or 'in memory'}"
+        return f"The database {self.url.set(query={}).render_as_string(hide_password=True)}"
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except IntegrityError:
+            raise
+        except DBAPIError as error:
+            raise Agl1kError(_sentence(error.orig).format(where=self._where)) from error
+
+
+_DAMAGED = (
+    "{where} is damaged, or is no SQLite database. Nothing was changed. Move the file away (with "
+    "its -wal and -shm files) and start again, or put back a backup."
+)
+_FULL = "{where} could not grow: the disk is full. Nothing was stored. Free some space, try again."
+_READ_ONLY = (
+    "{where} cannot be written. Give this user the right to write the file and its folder, or set "
+    "AGL1K_DATABASE to another place."
+)
+_BUSY = "{where} is held by another program. Close that program, or try again in a moment."
+_NOT_OPENED = (
+    "{where} cannot be opened. See that its folder exists and can be written, or set "
+    "AGL1K_DATABASE to another place."
+)
+_UNREACHABLE = (
+    "{where} does not let us in. See that the server runs, and that host, port, name, user and "
+    "password in AGL1K_DATABASE are right."
+)
+_SENTENCES = {
+    "SQLITE_FULL": _FULL,
+    "53100": _FULL,
+    "SQLITE_READONLY": _READ_ONLY,
+    "25006": _READ_ONLY,
+    "42501": _READ_ONLY,
+    "SQLITE_NOTADB": _DAMAGED,
+    "SQLITE_CORRUPT": _DAMAGED,
+    "SQLITE_BUSY": _BUSY,
+    "SQLITE_LOCKED": _BUSY,
+    "55P03": _BUSY,
+    "SQLITE_CANTOPEN": _NOT_OPENED,
+}
+
+
+def _sentence(error: BaseException | None) -> str:
+    code = getattr(error, "sqlite_errorname", None) or getattr(error, "sqlstate", None) or ""
+    for known, sentence in _SENTENCES.items():
+        if code.startswith(known):
+            return sentence
+    if code[:2] in ("", "08", "28", "3D", "57") and not isinstance(error, sqlite3.Error):
+        return _UNREACHABLE
+    told = str(error).partition("\n")[0].replace("{", "{{").replace("}", "}}")
+    return f"{{where}} gave an error: {told} ({code or 'no code'}). Please report this."
+
+
+def _parse(text: str) -> URL:
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        url = None
+    names = {
+        "sqlite": "sqlite",
+        "postgres": "postgresql+psycopg",
+        "postgresql": "postgresql+psycopg",
+        "postgresql+psycopg": "postgresql+psycopg",
+    }
+    if url is None or url.drivername not in names:
+        shown = "its value" if url is None else repr(url.render_as_string(hide_password=True))
+        raise Agl1kError(
+            f"AGL1K_DATABASE: {shown} is no database we can use. Set it to sqlite:///file.db or "
+            "postgresql://user:password@host/name, or unset it."
+        )
+    return url.set(drivername=names[url.drivername])
+
+
+def _file(url: URL) -> Path:
+    return Path((url.database or "").removeprefix("file:"))
+
+
+def _make_folder(url: URL) -> None:
+    folder = _file(url).absolute().parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Agl1kError(
+            f"The folder {folder} for the database cannot be made: {error.strerror}. "
+            "Make it yourself, or set AGL1K_DATABASE to another place."
+        ) from error
+
+
+def _sqlite(url: URL, in_memory: bool) -> Engine:
+    options: dict[str, Any] = {"poolclass": StaticPool} if in_memory else {"pool_size": 20}
+    engine = _engine(url, connect_args={"check_same_thread": False}, **options)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None  # the driver's own BEGIN would come too late
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_S * 1000}")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+        if not in_memory:
+            _write_ahead(connection)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writing = connection.get_execution_options().get("writing")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+    return engine
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Turn on the write-ahead log; the file remembers. SQLite doesn't wait for its lock here."""
+    for attempt in Retrying(
+        stop=stop_after_delay(BUSY_S),
+        wait=wait_random(0.005, 0.05),
+        retry=retry_if_exception(_is_busy),
+        reraise=True,
+    ):
+        with attempt:
+            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _is_busy(error: BaseException) -> bool:
+    return getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY")
+
+
+def _postgres(url: URL) -> Engine:
+    if "connect_timeout" not in url.query:
+        url = url.update_query_dict({"connect_timeout": "10"})
+    return _engine(url, pool_size=20, pool_pre_ping=True)
+
+
+def _engine(url: URL, **options: Any) -> Engine:
+    """Parameters are hidden, so that no error and no log repeats what a person wrote."""
+    return create_engine(
+        url,
+        hide_parameters=True,
+        json_serializer=lambda value: orjson.dumps(
+            value, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
+        ).decode(),
+        json_deserializer=orjson.loads,
+        **options,
+    )

@@ -1,0 +1,281 @@
+"""Rounds and guesses: what a player was asked, and what stands as the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any, Literal
+
+import pandas as pd
+from sqlalchemy import Connection, Select, distinct, func, select, update
+
+from agl1k_core.errors import Agl1kError
+from store.database import Database
+from store.tables import guesses, rounds
+
+Mode = Literal["free", "daily", "challenge"]
+Action = Literal["guess", "skip", "broken", "timeout"]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The clips one player is asked, in order. ``position`` counts the clips answered, from 0.
+
+    ``label`` is the date of a daily round or the code of a challenge, else "".
+    ``clip_started_utc`` is when the clip at ``position`` was first given out, or None.
+    """
+
+    round_id: str
+    player_id: str
+    benchmark: str
+    benchmark_hash: str
+    mode: Mode
+    label: str
+    clip_keys: tuple[str, ...]
+    filters: Mapping[str, object]
+    timer_s: int | None
+    position: int
+    clip_started_utc: datetime | None
+    created_utc: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What a player did with the clip at ``position`` of a round, and what it was worth.
+
+    ``latitude``, ``longitude`` in degrees, ``distance_km`` and ``score`` are None unless there
+    is a point. ``seconds`` is the time from hearing to answering.
+    """
+
+    guess_id: str
+    round_id: str
+    position: int
+    player_id: str
+    nickname: str
+    benchmark: str
+    benchmark_hash: str
+    clip_key: str
+    action: Action
+    latitude: float | None
+    longitude: float | None
+    distance_km: float | None
+    score: float | None
+    seconds: float | None
+    mode: Mode
+    app_version: str
+    created_utc: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many answers of each kind a benchmark has, and from how many players."""
+
+    guesses: int
+    skips: int
+    broken: int
+    timeouts: int
+    players: int
+
+
+_ROUND_COLUMNS = [rounds.c[field.name] for field in fields(Round)]
+_GUESS_COLUMNS = [guesses.c[field.name] for field in fields(Guess)]
+
+
+class GuessStore:
+    """Rounds and guesses in a ``Database``; every method may be called from any thread.
+
+    What a method wrote is committed, and on the disk, when it returns.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add_round(self, new: Round) -> Round:
+        """Keep a round; returns the one that stands.
+
+        That is an older one when the round id is known already, or when the player has a round
+        of this day (mode "daily", same label and benchmark).
+        """
+        with self._database.write() as connection:
+            inserted = connection.execute(self._database.insert_new(rounds), _values(new))
+            if inserted.rowcount:
+                return new
+            stands = _one_round(connection, new.round_id)
+            if stands is None:
+                same_day = [rounds.c[name] == getattr(new, name) for name in _DAILY_KEY]
+                query = select(*_ROUND_COLUMNS).where(rounds.c.mode == "daily", *same_day)
+                stands = _round(connection.execute(query).one())
+            return stands
+
+    def round(self, round_id: str) -> Round | None:
+        """The round with this id, or None."""
+        with self._database.read() as connection:
+            return _one_round(connection, round_id)
+
+    def start_clip(self, round_id: str, position: int, now: datetime) -> datetime:
+        """Stamp the moment the clip at ``position`` was first given out; returns the first stamp.
+
+        Raises ``Agl1kError`` when the round is unknown or stands at another clip.
+        """
+        with self._database.write() as connection:
+            connection.execute(
+                update(rounds)
+                .where(rounds.c.round_id == round_id, rounds.c.position == position)
+                .where(rounds.c.clip_started_utc.is_(None))
+                .values(clip_started_utc=now)
+            )
+            stands = _known_round(connection, round_id)
+        if stands.position != position or stands.clip_started_utc is None:
+            raise Agl1kError(
+                f"This round stands at clip {stands.position + 1}, not {position + 1}. "
+                "Reload the page to go on from there."
+            )
+        return stands.clip_started_utc
+
+    def advance(self, round_id: str, position: int) -> bool:
+        """Move from ``position`` to the next clip; True for the one caller that did it."""
+        with self._database.write() as connection:
+            moved = connection.execute(
+                update(rounds)
+                .where(rounds.c.round_id == round_id, rounds.c.position == position)
+                .values(position=position + 1, clip_started_utc=None)
+            )
+            return moved.rowcount == 1
+
+    def replace_clip(
+        self, round_id: str, position: int, key: str, *, instead_of: str | None = None
+    ) -> Round:
+        """Ask another clip at ``position``, one not answered yet; returns the round that stands.
+
+        Nothing changes when the clip there is answered, or is no longer ``instead_of``.
+        Raises ``Agl1kError`` when the round is unknown or has no such position.
+        """
+        with self._database.write() as connection:
+            stands = _known_round(connection, round_id, lock=True)
+            if not 0 <= position < len(stands.clip_keys):
+                raise Agl1kError(f"This round has no clip {position + 1}. Start a new round.")
+            changed = instead_of is not None and stands.clip_keys[position] != instead_of
+            if changed or _answered(connection, round_id, position):
+                return stands
+            keys = list(stands.clip_keys)
+            keys[position] = key
+            values: dict[str, object] = {"clip_keys": keys}
+            if position == stands.position:
+                values["clip_started_utc"] = None
+            connection.execute(update(rounds).where(rounds.c.round_id == round_id).values(values))
+            return _known_round(connection, round_id)
+
+    def record(self, guess: Guess) -> Guess:
+        """Keep a guess; returns the one that stands, which is an older one when there was one.
+
+        A guess id counts once, and so does a position of a round: whatever came first stays.
+        """
+        with self._database.write() as connection:
+            inserted = connection.execute(self._database.insert_new(guesses), _values(guess))
+            if inserted.rowcount:
+                return guess
+            by_id = select(*_GUESS_COLUMNS).where(guesses.c.guess_id == guess.guess_id)
+            by_place = select(*_GUESS_COLUMNS).where(
+                guesses.c.round_id == guess.round_id, guesses.c.position == guess.position
+            )
+            row = connection.execute(by_id).one_or_none() or connection.execute(by_place).one()
+            return Guess(*row)
+
+    def of_round(self, round_id: str) -> list[Guess]:
+        """The answers of a round, by position."""
+        query = select(*_GUESS_COLUMNS).where(guesses.c.round_id == round_id)
+        return self._guesses(query.order_by(guesses.c.position))
+
+    def of_benchmark(self, benchmark: str) -> list[Guess]:
+        """Every answer to a benchmark (its slug), oldest first."""
+        query = select(*_GUESS_COLUMNS).where(guesses.c.benchmark == benchmark)
+        return self._guesses(query.order_by(guesses.c.sequence))
+
+    def table(self, benchmark: str) -> pd.DataFrame:
+        """The same as columns named like the fields of ``Guess``, fast enough for the board.
+
+        ``latitude``, ``longitude``, ``distance_km``, ``score`` and ``seconds`` are float64, NaN
+        where absent; ``created_utc`` is a time in UTC.
+        """
+        query = select(*_GUESS_COLUMNS).where(guesses.c.benchmark == benchmark)
+        with self._database.read() as connection:
+            rows = connection.execute(query.order_by(guesses.c.sequence)).all()
+        names = [field.name for field in fields(Guess)]
+        frame = pd.DataFrame.from_records([tuple(row) for row in rows], columns=names)
+        numbers = ["latitude", "longitude", "distance_km", "score", "seconds"]
+        frame[numbers] = frame[numbers].astype("float64")
+        frame["created_utc"] = pd.to_datetime(frame["created_utc"], utc=True)
+        return frame
+
+    def daily_rounds(self, player_id: str) -> list[Round]:
+        """A player's daily rounds, by day."""
+        query = (
+            select(*_ROUND_COLUMNS)
+            .where(rounds.c.player_id == player_id, rounds.c.mode == "daily")
+            .order_by(rounds.c.label, rounds.c.created_utc)
+        )
+        with self._database.read() as connection:
+            return [_round(row) for row in connection.execute(query)]
+
+    def seen_clips(self, player_id: str, benchmark: str) -> set[str]:
+        """Keys of the clips that a player has answered, skipped or reported."""
+        query = select(guesses.c.clip_key).where(
+            guesses.c.player_id == player_id, guesses.c.benchmark == benchmark
+        )
+        with self._database.read() as connection:
+            return set(connection.scalars(query.distinct()))
+
+    def counts(self, benchmark: str) -> Counts:
+        """How much was answered so far; changes whenever a guess is recorded."""
+        mine = guesses.c.benchmark == benchmark
+        by_action = (
+            select(guesses.c.action, func.count().label("n")).where(mine).group_by(guesses.c.action)
+        )
+        players = select(func.count(distinct(guesses.c.player_id))).where(mine)
+        with self._database.read() as connection:
+            found = {row.action: row.n for row in connection.execute(by_action)}
+            return Counts(
+                guesses=found.get("guess", 0),
+                skips=found.get("skip", 0),
+                broken=found.get("broken", 0),
+                timeouts=found.get("timeout", 0),
+                players=connection.scalar(players) or 0,
+            )
+
+    def _guesses(self, query: Select[Any]) -> list[Guess]:
+        with self._database.read() as connection:
+            return [Guess(*row) for row in connection.execute(query)]
+
+
+_DAILY_KEY = ("player_id", "benchmark", "benchmark_hash", "label")
+
+
+def _values(row: Round | Guess) -> dict[str, object]:
+    return {field.name: getattr(row, field.name) for field in fields(row)}
+
+
+def _round(row: Any) -> Round:
+    values = dict(row._mapping)
+    values["clip_keys"] = tuple(values["clip_keys"])
+    return Round(**values)
+
+
+def _one_round(connection: Connection, round_id: str, *, lock: bool = False) -> Round | None:
+    query = select(*_ROUND_COLUMNS).where(rounds.c.round_id == round_id)
+    row = connection.execute(query.with_for_update() if lock else query).one_or_none()
+    return None if row is None else _round(row)
+
+
+def _known_round(connection: Connection, round_id: str, *, lock: bool = False) -> Round:
+    found = _one_round(connection, round_id, lock=lock)
+    if found is None:
+        raise Agl1kError("This round is not known here. Start a new round.")
+    return found
+
+
+def _answered(connection: Connection, round_id: str, position: int) -> bool:
+    query = select(guesses.c.sequence).where(
+        guesses.c.round_id == round_id, guesses.c.position == position
+    )
+    return connection.execute(query).first() is not None

@@ -1,0 +1,66 @@
+"""Bringing the tables up to date: every change of ``store.tables`` has a revision here.
+
+A new revision is a file in ``versions/`` named ``v<number>_<what>.py``; write it by hand, without
+importing ``store.tables``, which will move on. The tests compare its outcome with the tables.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, inspect
+
+from agl1k_core.errors import Agl1kError
+from store.tables import metadata
+
+VERSION_TABLE = "agl1k_schema"  # not alembic's own name: the database may serve others too
+_one_at_a_time = threading.Lock()  # alembic keeps its context in the module
+
+
+def upgrade(connection: Connection, target: str = "head") -> None:
+    """Bring the tables to ``target`` within the connection's transaction.
+
+    The caller holds the lock that keeps other processes out. Raises ``Agl1kError`` when a newer
+    AGL1K or another program made the tables.
+    """
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    script = ScriptDirectory.from_config(config)
+    current = current_revision(connection)
+    if current == script.get_current_head():
+        return
+    _refuse_unknown(current, {revision.revision for revision in script.walk_revisions()})
+    if current is None:
+        _refuse_foreign(connection)
+    with _one_at_a_time:
+        command.upgrade(config, target)
+
+
+def current_revision(connection: Connection) -> str | None:
+    """The revision that the tables are at, or None when there are none yet."""
+    options = {"version_table": VERSION_TABLE}
+    return MigrationContext.configure(connection, opts=options).get_current_revision()
+
+
+def _refuse_unknown(current: str | None, known: set[str]) -> None:
+    if current is not None and current not in known:
+        raise Agl1kError(
+            f"The database was made by a newer AGL1K (its tables are at {current}, this one knows "
+            f"up to {max(known)}). Install the newer version, or set AGL1K_DATABASE to another "
+            "place. Nothing was changed."
+        )
+
+
+def _refuse_foreign(connection: Connection) -> None:
+    taken = sorted(set(inspect(connection).get_table_names()) & set(metadata.tables))
+    if taken:
+        raise Agl1kError(
+            f"The database holds tables that AGL1K did not make ({', '.join(taken)}). Set "
+            "AGL1K_DATABASE to a database, or a schema, of its own. Nothing was changed."
+        )

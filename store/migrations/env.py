@@ -1,0 +1,15 @@
+"""Run by alembic, on the connection and in the transaction that ``upgrade`` hands over."""
+
+from alembic import context
+
+from store.migrations import VERSION_TABLE
+from store.tables import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    version_table=VERSION_TABLE,
+    render_as_batch=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

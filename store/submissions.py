@@ -1,0 +1,169 @@
+"""Submissions: scored prediction files on a board, and how they are taken back."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+
+from agl1k_core.errors import Agl1kError
+from store.database import Database
+from store.tables import submission_files, submissions
+
+Weights = Literal["open", "closed"]
+Kind = Literal["verified", "baseline"]
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One row of a board and how it came about.
+
+    ``evaluation`` is ``Evaluation.to_dict()``; JSON knows no NaN, so NaN comes back as None.
+    ``model_date`` is YYYY-MM-DD or "". ``file_bytes`` is the size of the file, ``file_sha256``
+    its hash in hex. ``owner`` is "" unless a login vouched for a name.
+    """
+
+    submission_id: str
+    benchmark: str
+    benchmark_hash: str
+    model: str
+    organisation: str
+    link: str
+    weights: Weights
+    prompt: str
+    model_date: str
+    kind: Kind
+    owner: str
+    protocol: str
+    scorer_version: str
+    file_name: str
+    file_sha256: str
+    file_bytes: int
+    evaluation: Mapping[str, Any]
+    created_utc: datetime
+    withdrawn_utc: datetime | None = None
+
+
+_Submissions = list[Submission]  # inside the class, ``list`` is the method
+_COLUMNS = [submissions.c[field.name] for field in fields(Submission)]
+
+
+class SubmissionStore:
+    """Submissions and their files in a ``Database``; every method may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def publish(self, submission: Submission, file: bytes) -> str:
+        """Put a submission and its file on the board; returns the key that withdraws it.
+
+        The key is told this once: only its hash is kept. Raises ``Agl1kError`` when the same
+        file already stands for the same model, ``ValueError`` when hash or size are not the
+        file's.
+        """
+        if hashlib.sha256(file).hexdigest() != submission.file_sha256:
+            raise ValueError("file_sha256 is not the hash of the file")
+        if len(file) != submission.file_bytes:
+            raise ValueError("file_bytes is not the size of the file")
+        key = secrets.token_urlsafe(24)
+        values = {field.name: getattr(submission, field.name) for field in fields(submission)}
+        values["withdraw_key_sha256"] = _key_hash(key)
+        content = {
+            "submission_id": submission.submission_id,
+            "content_gzip": gzip.compress(file, mtime=0),
+        }
+        with self._database.write() as connection:
+            inserted = connection.execute(self._database.insert_new(submissions), values)
+            if not inserted.rowcount:
+                raise Agl1kError(_already_there(connection, submission))
+            connection.execute(insert(submission_files), content)
+        return key
+
+    def get(self, submission_id: str) -> Submission | None:
+        """The submission with this id, withdrawn or not, or None."""
+        found = self._select(submissions.c.submission_id == submission_id)
+        return found[0] if found else None
+
+    def list(self, benchmark: str, include_withdrawn: bool = False) -> list[Submission]:
+        """The submissions of a benchmark (its slug), oldest first."""
+        conditions = [submissions.c.benchmark == benchmark]
+        if not include_withdrawn:
+            conditions.append(submissions.c.withdrawn_utc.is_(None))
+        return self._select(*conditions)
+
+    def file(self, submission_id: str) -> bytes:
+        """The submitted bytes; raises ``Agl1kError`` when there are none (any more)."""
+        query = select(submission_files.c.content_gzip).where(
+            submission_files.c.submission_id == submission_id
+        )
+        with self._database.read() as connection:
+            content = connection.scalar(query)
+        if content is None:
+            raise Agl1kError(
+                f"No file is kept for submission {submission_id}. It was withdrawn, or the id is "
+                "not one of this server's: look it up on the board."
+            )
+        return gzip.decompress(content)
+
+    def withdraw(self, submission_id: str, key: str) -> bool:
+        """Take a submission off the board and delete its file; False when the key is not its key.
+
+        Withdrawing twice with the right key is True and changes nothing.
+        """
+        mine = submissions.c.submission_id == submission_id
+        with self._database.write() as connection:
+            kept = connection.scalar(select(submissions.c.withdraw_key_sha256).where(mine))
+            if not hmac.compare_digest(kept or "", _key_hash(key)):
+                return False
+            connection.execute(
+                update(submissions)
+                .where(mine, submissions.c.withdrawn_utc.is_(None))
+                .values(withdrawn_utc=datetime.now(UTC))
+            )
+            connection.execute(
+                delete(submission_files).where(submission_files.c.submission_id == submission_id)
+            )
+        return True
+
+    def revision(self) -> str:
+        """A short text that changes whenever a submission comes, goes or is withdrawn."""
+        query = select(
+            func.max(submissions.c.sequence),
+            func.count(),
+            func.count(submissions.c.withdrawn_utc),
+        )
+        with self._database.read() as connection:
+            last, n_all, n_withdrawn = connection.execute(query).one()
+        return f"{last or 0}-{n_all}-{n_withdrawn}"
+
+    def _select(self, *conditions: ColumnElement[bool]) -> _Submissions:
+        query = select(*_COLUMNS).where(*conditions).order_by(submissions.c.sequence)
+        with self._database.read() as connection:
+            return [Submission(*row) for row in connection.execute(query)]
+
+
+def _key_hash(key: str) -> str:
+    return hashlib.sha256(key.strip().encode("utf-8", "replace")).hexdigest()
+
+
+def _already_there(connection: Connection, new: Submission) -> str:
+    same = ("benchmark", "benchmark_hash", "model", "file_sha256")
+    query = select(submissions.c.submission_id, submissions.c.created_utc).where(
+        *(submissions.c[name] == getattr(new, name) for name in same),
+        submissions.c.withdrawn_utc.is_(None),
+    )
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        return f"Submission id {new.submission_id} is taken. Publish with a new id."
+    return (
+        f"This very file already stands for the model {new.model!r}: submission "
+        f"{row.submission_id}, published {row.created_utc:%Y-%m-%d %H:%M} UTC. "
+        "Withdraw that one first, or publish under another model name."
+    )

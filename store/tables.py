@@ -1,0 +1,225 @@
+"""The tables, as SQLAlchemy Core metadata: what is kept, and the types that carry it.
+
+Nothing here tells who a person is: no address, no browser, no mail. A player is the random id
+that the server gave to a browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Named,
+    Table,
+    Text,
+    TypedColumns,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.types import TypeDecorator
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware time in UTC on both engines; a naive one is refused with ``ValueError``."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"{value!r} has no time zone; pass an aware datetime")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        moment: datetime = value  # SQLite forgets the zone, PostgreSQL answers in the session's
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+class SafeText(TypeDecorator[str]):
+    """Text that both engines take: NUL and lone surrogates become U+FFFD."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        if value is None or (value.isascii() and "\0" not in value):
+            return value
+        whole = value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+        return whole.replace("\0", "\ufffd")
+
+
+SEQUENCE = BigInteger().with_variant(Integer(), "sqlite")
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+    }
+)
+
+
+class MetaColumns(TypedColumns):
+    """What the database knows of itself: signing keys and its own id."""
+
+    name: Named[str] = Column(SafeText, primary_key=True)
+    value: Named[bytes] = Column(LargeBinary)
+
+
+meta = Table("meta", metadata, MetaColumns)
+
+
+class RoundColumns(TypedColumns):
+    """One player's round; ``clip_started_utc`` belongs to the clip at ``position``."""
+
+    round_id: Named[str] = Column(SafeText, primary_key=True)
+    player_id: Named[str] = Column(SafeText)
+    benchmark: Named[str] = Column(SafeText)
+    benchmark_hash: Named[str] = Column(SafeText)
+    mode: Named[str] = Column(SafeText)
+    label: Named[str] = Column(SafeText)
+    clip_keys: Named[list[str]] = Column(JSON, nullable=False)
+    filters: Named[Mapping[str, object]] = Column(JSON, nullable=False)
+    timer_s: Named[int | None]
+    position: Named[int]
+    clip_started_utc: Named[datetime | None] = Column(UtcDateTime)
+    created_utc: Named[datetime] = Column(UtcDateTime)
+
+
+_DAILY = text("mode = 'daily'")
+
+rounds = Table(
+    "rounds",
+    metadata,
+    RoundColumns,
+    CheckConstraint("mode IN ('free', 'daily', 'challenge')", name="mode"),
+    CheckConstraint("position >= 0", name="position"),
+    Index("ix_rounds_player_id", "player_id"),
+    Index(  # two tabs that open the same day get one round, not two tries
+        "uq_rounds_daily",
+        "player_id",
+        "benchmark",
+        "benchmark_hash",
+        "label",
+        unique=True,
+        sqlite_where=_DAILY,
+        postgresql_where=_DAILY,
+    ),
+)
+
+
+class GuessColumns(TypedColumns):
+    """One answer to one clip of one round. No foreign key to ``rounds``: guesses outlive them."""
+
+    sequence: Named[int] = Column(SEQUENCE, primary_key=True)
+    guess_id: Named[str] = Column(SafeText, unique=True)
+    round_id: Named[str] = Column(SafeText)
+    position: Named[int]
+    player_id: Named[str] = Column(SafeText)
+    nickname: Named[str] = Column(SafeText)
+    benchmark: Named[str] = Column(SafeText)
+    benchmark_hash: Named[str] = Column(SafeText)
+    clip_key: Named[str] = Column(SafeText)
+    action: Named[str] = Column(SafeText)
+    latitude: Named[float | None]
+    longitude: Named[float | None]
+    distance_km: Named[float | None]
+    score: Named[float | None]
+    seconds: Named[float | None]
+    mode: Named[str] = Column(SafeText)
+    app_version: Named[str] = Column(SafeText)
+    created_utc: Named[datetime] = Column(UtcDateTime)
+
+
+guesses = Table(
+    "guesses",
+    metadata,
+    GuessColumns,
+    UniqueConstraint("round_id", "position"),
+    CheckConstraint("action IN ('guess', 'skip', 'broken', 'timeout')", name="action"),
+    CheckConstraint("latitude BETWEEN -90 AND 90", name="latitude"),
+    CheckConstraint("longitude BETWEEN -180 AND 180", name="longitude"),
+    Index("ix_guesses_benchmark", "benchmark", "benchmark_hash"),
+    Index("ix_guesses_player_id", "player_id", "benchmark"),
+    sqlite_autoincrement=True,
+)
+
+
+class SubmissionColumns(TypedColumns):
+    """One scored prediction file on a board; its bytes are in ``submission_files``."""
+
+    sequence: Named[int] = Column(SEQUENCE, primary_key=True)
+    submission_id: Named[str] = Column(SafeText, unique=True)
+    benchmark: Named[str] = Column(SafeText)
+    benchmark_hash: Named[str] = Column(SafeText)
+    model: Named[str] = Column(SafeText)
+    organisation: Named[str] = Column(SafeText)
+    link: Named[str] = Column(SafeText)
+    weights: Named[str] = Column(SafeText)
+    prompt: Named[str] = Column(SafeText)
+    model_date: Named[str] = Column(SafeText)
+    kind: Named[str] = Column(SafeText)
+    owner: Named[str] = Column(SafeText)
+    protocol: Named[str] = Column(SafeText)
+    scorer_version: Named[str] = Column(SafeText)
+    file_name: Named[str] = Column(SafeText)
+    file_sha256: Named[str] = Column(SafeText)
+    file_bytes: Named[int]
+    evaluation: Named[Mapping[str, object]] = Column(JSON, nullable=False)
+    created_utc: Named[datetime] = Column(UtcDateTime)
+    withdrawn_utc: Named[datetime | None] = Column(UtcDateTime)
+    withdraw_key_sha256: Named[str] = Column(SafeText)
+
+
+_STANDING = text("withdrawn_utc IS NULL")
+
+submissions = Table(
+    "submissions",
+    metadata,
+    SubmissionColumns,
+    CheckConstraint("weights IN ('open', 'closed')", name="weights"),
+    CheckConstraint("kind IN ('verified', 'baseline')", name="kind"),
+    Index("ix_submissions_benchmark", "benchmark"),
+    Index(
+        "uq_submissions_standing",
+        "benchmark",
+        "benchmark_hash",
+        "model",
+        "file_sha256",
+        unique=True,
+        sqlite_where=_STANDING,
+        postgresql_where=_STANDING,
+    ),
+    sqlite_autoincrement=True,
+)
+
+
+class FileColumns(TypedColumns):
+    """The submitted bytes, gzip-compressed, apart from the rows that lists read."""
+
+    submission_id: Named[str] = Column(
+        SafeText, ForeignKey("submissions.submission_id"), primary_key=True
+    )
+    content_gzip: Named[bytes] = Column(LargeBinary)
+
+
+submission_files = Table("submission_files", metadata, FileColumns)
