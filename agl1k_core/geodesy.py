@@ -42,7 +42,7 @@ def geodesic_km(
 def is_point(lat: npt.ArrayLike, lon: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Whether each pair is a point: finite, with a latitude from -90 to 90."""
     lat, lon = np.asarray(lat, dtype=np.float64), np.asarray(lon, dtype=np.float64)
-    return np.isfinite(lat) & np.isfinite(lon) & (np.abs(lat) <= 90.0)
+    return np.asarray(np.isfinite(lat) & np.isfinite(lon) & (np.abs(lat) <= 90.0))
 
 
 def geoscore(distance_km: npt.ArrayLike) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Configuration by environment variables, read in one place. ``docs/configuration.md`` lists them."""
+"""Configuration by environment variables; ``docs/configuration.md`` lists them."""
 
 from __future__ import annotations
 

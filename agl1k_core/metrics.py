@@ -1,0 +1,206 @@
+"""The metrics of audio geo-localization, all from one ``evaluate``.
+
+Source: Zhang et al. 2026, "The Sonar Moment", appendix A.3, for distance (eq. 4), accuracies
+(eq. 5), thresholds (eq. 6), reject rate (eq. 7) and the speech split (eq. 8); geoscore
+``5000·exp(−d/1492.7)`` (``geodesy``).
+
+Metrics, in order:
+
+* ``distance_km``: mean geodesic distance, 10,000 km without a usable point. Lower is better.
+* ``geoscore``: mean score of these distances, 0 to 5000.
+* ``continent_accuracy``, ``country_accuracy``, ``city_accuracy``: share of right names.
+* ``reject_rate``: share of refusals. Lower is better.
+* ``within_1km`` … ``within_1000km``: share of clips closer than that.
+* ``implied_continent_accuracy`` …: the same accuracies for the place that the coordinates lie in.
+* ``distance_q25_km``, ``distance_q50_km``, ``distance_q75_km``: quartiles. Lower is better.
+* ``balanced_distance_km``, ``balanced_geoscore``, ``balanced_country_accuracy``,
+  ``balanced_continent_accuracy``: mean over continents, so that regions weigh alike.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agl1k_core import uncertainty
+from agl1k_core.benchmark import Benchmark
+from agl1k_core.predictions import Predictions, Status
+from agl1k_core.protocols import PAPER, PEOPLE, PROTOCOLS, STRICT, Protocol
+from agl1k_core.scoring import COLUMNS, ScoredRows, score_rows
+
+__all__ = [
+    "LOWER_IS_BETTER", "METRICS", "PAPER", "PEOPLE", "PROTOCOLS", "SCORER_VERSION", "STRICT",
+    "Evaluation", "Protocol", "evaluate",
+]  # fmt: skip
+
+#: Changes whenever a stored score would come out different.
+SCORER_VERSION = "1"
+
+QUARTILES = {"distance_q25_km": 0.25, "distance_q50_km": 0.5, "distance_q75_km": 0.75}
+BALANCED = ("distance_km", "geoscore", "country_accuracy", "continent_accuracy")
+METRICS = (*COLUMNS, *QUARTILES, *(f"balanced_{name}" for name in BALANCED))
+LOWER_IS_BETTER = frozenset({"distance_km", "balanced_distance_km", "reject_rate", *QUARTILES})
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+Interval = uncertainty.Interval
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All numbers of one prediction file under one protocol.
+
+    ``metrics``: name -> value, NaN where no record counts; ``intervals``: name -> 95 % interval,
+    empty when none were asked for; ``subsets`` and ``subset_intervals``: the same per subset of
+    the benchmark; ``subset_statuses``: status -> count per subset; ``rows``: one row per record.
+    """
+
+    benchmark: str
+    benchmark_hash: str
+    protocol: str
+    scorer_version: str
+    file_sha256: str
+    n_clips: int
+    statuses: Mapping[str, int]
+    metrics: Mapping[str, float]
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    subsets: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    subset_intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
+    subset_statuses: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    rows: ScoredRows | None = field(default=None, repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the rows, ready for JSON: intervals as [low, high], NaN as None."""
+        plain = asdict(self, dict_factory=lambda items: {k: v for k, v in items if k != "rows"})
+        return {name: _jsonable(value) for name, value in plain.items()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Evaluation:
+        """The evaluation that ``to_dict`` told of, without its rows."""
+        values = dict(data)
+        values["metrics"] = _numbers(values["metrics"])
+        values["subsets"] = {name: _numbers(v) for name, v in values["subsets"].items()}
+        values["intervals"] = _interval_map(values["intervals"])
+        values["subset_intervals"] = {
+            name: _interval_map(v) for name, v in values["subset_intervals"].items()
+        }
+        return cls(**values)
+
+
+def evaluate(
+    benchmark: Benchmark,
+    predictions: Predictions,
+    protocol: Protocol = STRICT,
+    *,
+    n_bootstrap: int = uncertainty.N_SAMPLES,
+    seed: int = uncertainty.SEED,
+) -> Evaluation:
+    """Score predictions, overall and per subset; ``n_bootstrap=0`` leaves the intervals out.
+
+    Raises ``Agl1kError`` when a record names a clip that the benchmark does not have, or a clip
+    is named twice.
+    """
+    rows = score_rows(benchmark, predictions, protocol)
+    whole = np.ones(len(rows), dtype=np.bool_)
+    masks = {name: mask[rows.clip] for name, mask in benchmark.subsets.items()}
+    continents = [masks[name] for name in sorted({*benchmark.continents} - {""})]
+    counts = None
+    if n_bootstrap:
+        counts = uncertainty.resample_counts(
+            len(rows), n_samples=n_bootstrap, seed=seed, cluster=rows.cluster
+        )
+    return Evaluation(
+        benchmark=benchmark.slug,
+        benchmark_hash=benchmark.content_hash,
+        protocol=protocol.name,
+        scorer_version=SCORER_VERSION,
+        file_sha256=predictions.sha256,
+        n_clips=len(rows),
+        statuses=_status_counts(rows, whole),
+        metrics=_metrics(rows, whole, continents),
+        intervals=_intervals(rows, whole, continents, counts),
+        subsets={name: _metrics(rows, mask, continents) for name, mask in masks.items()},
+        subset_intervals={
+            name: _intervals(rows, mask, continents, counts) for name, mask in masks.items()
+        }
+        if counts is not None
+        else {},
+        subset_statuses={name: _status_counts(rows, mask) for name, mask in masks.items()},
+        rows=rows,
+    )
+
+
+def _status_counts(rows: ScoredRows, mask: BoolArray) -> dict[str, int]:
+    counts = Counter(rows.status[mask].tolist())
+    return {str(status): counts.get(status, 0) for status in Status}
+
+
+def _metrics(rows: ScoredRows, mask: BoolArray, continents: list[BoolArray]) -> dict[str, float]:
+    values = rows.values[mask]
+    numbers = dict(zip(COLUMNS, _means(values), strict=True))
+    distance_km = values[:, COLUMNS.index("distance_km")]
+    distance_km = distance_km[np.isfinite(distance_km)]
+    for name, share in QUARTILES.items():
+        numbers[name] = float(np.quantile(distance_km, share)) if len(distance_km) else np.nan
+    balanced = _balanced_columns(rows)
+    parts = [part for part in (mask & continent for continent in continents) if part.any()]
+    per_continent = np.array([_means(balanced[part]) for part in parts]).reshape(-1, len(BALANCED))
+    for name, value in zip(BALANCED, _means(per_continent), strict=True):
+        numbers[f"balanced_{name}"] = value
+    return numbers
+
+
+def _balanced_columns(rows: ScoredRows) -> FloatArray:
+    return rows.values[:, [COLUMNS.index(name) for name in BALANCED]]
+
+
+def _means(values: FloatArray) -> list[float]:
+    """Mean of each column over its numbers; NaN where there is none."""
+    counted = np.isfinite(values)
+    totals = np.where(counted, values, 0.0).sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return [float(mean) for mean in totals / counted.sum(axis=0)]
+
+
+def _intervals(
+    rows: ScoredRows, mask: BoolArray, continents: list[BoolArray], counts: FloatArray | None
+) -> dict[str, Interval]:
+    if counts is None:
+        return {}
+    within = counts if mask.all() else counts[:, mask]
+    distance_km = rows.column("distance_km")[mask]
+    balanced = _balanced_columns(rows)
+    parts = [part for part in (mask & continent for continent in continents) if part.any()]
+    columns = [
+        uncertainty.resampled_means(within, rows.values[mask]),
+        uncertainty.resampled_quantiles(within, distance_km, list(QUARTILES.values())),
+    ]
+    if parts:
+        means = [uncertainty.resampled_means(counts[:, part], balanced[part]) for part in parts]
+        columns.append(np.mean(means, axis=0))
+    ends = uncertainty.intervals(np.hstack(columns))
+    return dict(zip(METRICS, ends, strict=False))
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, dict):
+        if value.keys() == {"low", "high"}:
+            return [_jsonable(value["low"]), _jsonable(value["high"])]
+        return {name: _jsonable(item) for name, item in value.items()}
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value
+
+
+def _numbers(values: Mapping[str, float | None]) -> dict[str, float]:
+    return {name: float("nan") if value is None else value for name, value in values.items()}
+
+
+def _interval_map(values: Mapping[str, list[float | None]]) -> dict[str, Interval]:
+    ends = {name: _numbers(dict(zip("lh", pair, strict=True))) for name, pair in values.items()}
+    return {name: Interval(pair["l"], pair["h"]) for name, pair in ends.items()}
