@@ -1,0 +1,340 @@
+"""Recordings as sound: what they hold, their samples, their outline, copies without tags.
+
+Decoding, remuxing and encoding are FFmpeg's, through PyAV, which brings the libraries along.
+Samples are float32 in -1 to 1, shape ``(n_channels, n_samples)``, as in librosa. Messages name
+what is wrong with a file, never its name: file names and tags of geotagged recordings hold the
+place, and messages end in logs. Whoever calls adds the key or the path where that is wanted.
+"""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import av
+import numpy as np
+import numpy.typing as npt
+from av.audio.resampler import AudioResampler
+
+from agl1k_core.errors import Agl1kError
+
+Samples = npt.NDArray[np.float32]
+
+#: What may be opened. Playlists and scripts, which make FFmpeg open other files and addresses,
+#: are not among them, whatever a downloaded file claims to be.
+FORMATS = (
+    "mp3,mp2,aac,mov,mp4,m4a,3gp,ogg,flac,wav,w64,aiff,caf,au,matroska,webm,asf,amr,ape,wv,tta,ac3"
+)
+_READ = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
+
+#: Copies say nothing of the source: no tags, and no encoder string but the muxer's constant name.
+_WRITE = {
+    "mp3": {"fflags": "+bitexact", "id3v2_version": "0", "write_id3v1": "0", "write_xing": "1"},
+    "mp4": {"fflags": "+bitexact", "movflags": "+faststart", "use_editlist": "1"},
+}
+_MP3_RATES_HZ = (48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)
+_MP3_BIT_RATE = 160_000
+_MPEG1_KBIT_PER_S = (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)
+_MPEG2_KBIT_PER_S = (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
+_OUTLINE_SAMPLES = 1024
+
+BLOCK_SAMPLES = 65536
+
+
+@dataclass(frozen=True, slots=True)
+class AudioInfo:
+    """What a recording holds; ``duration_s`` counts decoded samples, not what a header claims."""
+
+    duration_s: float
+    sample_rate_hz: int
+    channels: int
+    codec: str
+
+
+class Recording:
+    """An opened recording: its rate and channels, and its samples block by block."""
+
+    def __init__(self, container: av.container.InputContainer) -> None:
+        stream = container.streams.audio[0]
+        self.codec: str = stream.codec_context.codec.canonical_name
+        self._frames = _decoded(container, stream)
+        first = next(self._frames, None)
+        if first is None:
+            raise Agl1kError(
+                "No sound could be decoded: the file is truncated or damaged. "
+                "Fetch or copy it again."
+            )
+        # Of the frame, not of the header: HE-AAC decodes at twice the rate that it declares.
+        self.sample_rate_hz: int = first.sample_rate
+        self.channels: int = first.layout.nb_channels
+        self._layout = first.layout
+        self._frames = itertools.chain([first], self._frames)
+
+    def blocks(self, n_samples: int = BLOCK_SAMPLES) -> Iterator[Samples]:
+        """Blocks ``(channels, n)`` with n from ``n_samples`` on, the last shorter; read but once.
+
+        Rate and channels stay those of the beginning where a file changes them midway. Samples of
+        float files may be NaN or infinite.
+        """
+        waiting: list[Samples] = []
+        n_waiting = 0
+        for samples in self._samples():
+            waiting.append(samples)
+            n_waiting += samples.shape[1]
+            if n_waiting >= n_samples:
+                yield np.concatenate(waiting, axis=1)
+                waiting, n_waiting = [], 0
+        if waiting:
+            yield np.concatenate(waiting, axis=1)
+
+    def _samples(self) -> Iterator[Samples]:
+        resampler, shape = self._resampler(), None
+        for frame in self._frames:
+            if shape not in (None, _shape(frame)):
+                yield from _arrays(resampler.resample(None))
+                resampler = self._resampler()
+            shape = _shape(frame)
+            frame.pts = None
+            yield from _arrays(resampler.resample(frame))
+        yield from _arrays(resampler.resample(None))
+
+    def _resampler(self) -> AudioResampler:
+        return AudioResampler(format="fltp", layout=self._layout, rate=self.sample_rate_hz)
+
+
+@contextmanager
+def open_recording(path: Path) -> Iterator[Recording]:
+    """Open a recording for decoding; raises ``Agl1kError`` that says what is wrong with it."""
+    with _opened(path) as container:
+        yield Recording(container)
+
+
+def probe(path: Path) -> AudioInfo:
+    """Decode a whole recording and tell its true duration; raises ``Agl1kError``."""
+    return outline(path, 1)[0]
+
+
+def waveform_peaks(path: Path, n: int = 200) -> list[float]:
+    """The ``n`` peaks that draw a recording, 0 to 1, the loudest being 1 (all 0 in silence)."""
+    return outline(path, n)[1]
+
+
+def outline(path: Path, n: int = 200) -> tuple[AudioInfo, list[float]]:
+    """``probe`` and ``waveform_peaks`` in one pass over the recording; raises ``Agl1kError``."""
+    with open_recording(path) as recording:
+        peaks: list[npt.NDArray[np.float32]] = []
+        n_samples = 0
+        for block in recording.blocks():
+            n_samples += block.shape[1]
+            starts = np.arange(0, block.shape[1], _OUTLINE_SAMPLES)
+            loudest = np.abs(np.nan_to_num(block, nan=0.0, posinf=1.0, neginf=-1.0)).max(axis=0)
+            peaks.append(np.maximum.reduceat(loudest, starts))
+    info = AudioInfo(
+        n_samples / recording.sample_rate_hz,
+        recording.sample_rate_hz,
+        recording.channels,
+        recording.codec,
+    )
+    return info, _reduced(np.concatenate(peaks), n)
+
+
+def check_beginning(path: Path) -> None:
+    """Raise ``Agl1kError`` unless the recording begins with sound that decodes."""
+    with open_recording(path):
+        pass
+
+
+def tag_free_copy(source: Path, target: Path) -> Path:
+    """Write a copy that plays in every browser and holds the sound alone; return where it is.
+
+    MP3 stays MP3 and AAC becomes M4A without being encoded again; all else becomes MP3, as iOS
+    plays no Ogg. ``target``'s suffix becomes ``.mp3`` or ``.m4a`` accordingly. Only frames of
+    sound are copied: no tags, pictures, chapters, and nothing that stands between frames. Raises
+    ``Agl1kError`` where the source is no recording or the copy cannot be written; a copy is there
+    whole or not at all.
+    """
+    with _opened(source) as container:
+        codec = container.streams.audio[0].codec_context.codec.canonical_name
+    suffix, container_format = (".m4a", "mp4") if codec == "aac" else (".mp3", "mp3")
+    copy = target.with_suffix(suffix)
+    if codec in ("mp3", "aac") and _written(copy, partial(_remux, source, container_format)):
+        return copy
+    copy = target.with_suffix(".mp3")
+    if not _written(copy, partial(_encode, source)):
+        raise Agl1kError("The sound cannot be turned into MP3. Convert the file and try again.")
+    return copy
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[av.container.InputContainer]:
+    """The container of a file that has a stream of sound; FFmpeg's errors become sentences."""
+    try:
+        if path.stat().st_size == 0:
+            raise Agl1kError("The file is empty. Fetch or copy it again.")
+        # "file:" keeps FFmpeg from reading a name such as "concat:a" as an address.
+        container = av.open(f"file:{path.absolute()}", options=_READ)
+    except av.error.InvalidDataError:
+        raise Agl1kError(
+            "The file is no audio that can be read. Give a recording in MP3, M4A, FLAC, WAV or Ogg."
+        ) from None
+    except (av.FFmpegError, OSError) as error:
+        raise Agl1kError(f"The file cannot be read: {_reason(error)}.") from None
+    with container:
+        if not container.streams.audio:
+            raise Agl1kError("The file holds no sound, only pictures or other data.")
+        yield container
+
+
+def _decoded(
+    container: av.container.InputContainer, stream: av.AudioStream
+) -> Iterator[av.AudioFrame]:
+    """All frames that decode; damaged ones are passed over, as players do."""
+    packets = container.demux(stream)
+    while True:
+        try:
+            packet = next(packets, None)
+        except av.FFmpegError:
+            return
+        if packet is None:
+            return
+        frames: list[av.AudioFrame] = []
+        with suppress(av.FFmpegError):
+            frames = packet.decode()
+        yield from (frame for frame in frames if frame.samples)
+
+
+def _shape(frame: av.AudioFrame) -> tuple[str, str, int]:
+    return frame.format.name, frame.layout.name, frame.sample_rate
+
+
+def _arrays(frames: list[av.AudioFrame]) -> Iterator[Samples]:
+    for frame in frames:
+        yield frame.to_ndarray().astype(np.float32, copy=False)
+
+
+def _reduced(peaks: npt.NDArray[np.float32], n: int) -> list[float]:
+    """At most 1, rounded to two digits: ``n`` maxima over equal stretches of ``peaks``."""
+    edges = np.linspace(0, len(peaks), n + 1).astype(int)
+    starts = np.minimum(edges[:-1], len(peaks) - 1)
+    # reduceat gives the element itself where a stretch is empty, so short files are stretched.
+    maxima = np.maximum.reduceat(peaks, starts)
+    loudest = float(maxima.max())
+    scaled = maxima / loudest if loudest > 0 else maxima
+    return [round(float(peak), 2) for peak in scaled]
+
+
+def _written(target: Path, write: Callable[[Path], bool]) -> bool:
+    """Let ``write`` fill a file beside ``target``, which takes its place if it returns True."""
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        done = write(part)
+        if done:
+            part.replace(target)
+        return done
+    except OSError as error:
+        raise Agl1kError(
+            f"The copy cannot be written: {_reason(error)}. Make room, or choose another folder."
+        ) from None
+    except av.FFmpegError:
+        return False
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _remux(source: Path, container_format: str, target: Path) -> bool:
+    """Copy the frames of sound; False where most of the stream is not frames as we know them."""
+    with _opened(source) as inside, _created(target, container_format) as outside:
+        stream = inside.streams.audio[0]
+        copy = outside.add_stream_from_template(stream)
+        copy.metadata.clear()
+        n_bytes = n_kept = pts = 0
+        for packet in inside.demux(stream):
+            n_bytes += packet.size
+            sound = _mp3_sound(packet, pts) if container_format == "mp3" else packet
+            if sound is None or not sound.size:
+                continue
+            n_kept += sound.size
+            pts += sound.duration or 0
+            sound.stream = copy
+            outside.mux(sound)
+    return 2 * n_kept > n_bytes
+
+
+def _encode(source: Path, target: Path) -> bool:
+    """Decode and encode as MP3; more than two channels become one."""
+    with open_recording(source) as recording, _created(target, "mp3") as outside:
+        layout = "stereo" if recording.channels == 2 else "mono"
+        rate_hz = min(_MP3_RATES_HZ, key=lambda rate: abs(rate - recording.sample_rate_hz))
+        stream = outside.add_stream("mp3", rate=rate_hz, layout=layout, bit_rate=_MP3_BIT_RATE)
+        for block in recording.blocks():
+            outside.mux(stream.encode(_frame(block, layout, recording.sample_rate_hz)))
+        outside.mux(stream.encode(None))
+    return True
+
+
+def _created(target: Path, container_format: str) -> av.container.OutputContainer:
+    options = _WRITE[container_format]
+    return av.open(f"file:{target.absolute()}", "w", format=container_format, options=options)
+
+
+def _frame(block: Samples, layout: str, sample_rate_hz: int) -> av.AudioFrame:
+    # LAME aborts on NaN, so what is no number is made silent first.
+    finite = np.clip(np.nan_to_num(block, nan=0.0), -1.0, 1.0)
+    mixed = finite if len(finite) <= 2 else finite.mean(axis=0, keepdims=True)
+    frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(mixed), format="fltp", layout=layout)
+    frame.sample_rate = sample_rate_hz
+    return frame
+
+
+def _mp3_sound(packet: av.Packet[Any], pts: int) -> av.Packet[Any] | None:
+    """The packet's MP3 frame and not a byte besides, to begin at ``pts`` samples; None without one.
+
+    FFmpeg hands on with a frame what stands before or after it: tags in mid-file, Lyrics3, APE.
+    """
+    data = bytes(packet)
+    start = data.find(b"\xff")
+    while start >= 0:
+        frame = _mp3_frame(data, start)
+        if frame is not None:
+            sound = av.Packet(data[start : start + frame.n_bytes])
+            sound.time_base = Fraction(1, frame.sample_rate_hz)
+            sound.pts = sound.dts = pts
+            sound.duration = frame.n_samples
+            return sound
+        start = data.find(b"\xff", start + 1)
+    return None
+
+
+class _Mp3Frame(NamedTuple):
+    n_bytes: int
+    n_samples: int
+    sample_rate_hz: int
+
+
+def _mp3_frame(data: bytes, start: int) -> _Mp3Frame | None:
+    """The whole MP3 frame that begins at ``start``, by its header (ISO 11172-3, 2.4.1.3)."""
+    if len(data) < start + 4:
+        return None
+    header = int.from_bytes(data[start : start + 4])
+    version, layer = header >> 19 & 3, header >> 17 & 3
+    bit_rate, rate, padding = header >> 12 & 15, header >> 10 & 3, header >> 9 & 1
+    if header >> 21 != 0x7FF or version == 1 or layer != 1 or bit_rate in (0, 15) or rate == 3:
+        return None
+    first = version == 3
+    sample_rate_hz = (44100, 48000, 32000)[rate] >> {3: 0, 2: 1, 0: 2}[version]
+    kbit_per_s = (_MPEG1_KBIT_PER_S if first else _MPEG2_KBIT_PER_S)[bit_rate - 1]
+    n_samples = 1152 if first else 576
+    n_bytes = n_samples * kbit_per_s * 125 // sample_rate_hz + padding
+    return _Mp3Frame(n_bytes, n_samples, sample_rate_hz) if len(data) >= start + n_bytes else None
+
+
+def _reason(error: Exception) -> str:
+    """What the system says, without the path that it appends."""
+    return getattr(error, "strerror", None) or type(error).__name__
