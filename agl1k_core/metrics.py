@@ -46,7 +46,7 @@ BALANCED = ("distance_km", "geoscore", "country_accuracy", "continent_accuracy")
 METRICS = (*COLUMNS, *QUARTILES, *(f"balanced_{name}" for name in BALANCED))
 LOWER_IS_BETTER = frozenset({"distance_km", "balanced_distance_km", "reject_rate", *QUARTILES})
 
-FloatArray = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.floating]
 BoolArray = npt.NDArray[np.bool_]
 Interval = uncertainty.Interval
 
