@@ -218,13 +218,23 @@ class GuessStore:
         with self._database.read() as connection:
             return [_round(row) for row in connection.execute(query)]
 
-    def seen_clips(self, player_id: str, benchmark: str) -> set[str]:
-        """Keys of the clips that a player has answered, skipped or reported."""
-        query = select(guesses.c.clip_key).where(
-            guesses.c.player_id == player_id, guesses.c.benchmark == benchmark
+    def latest_round(self, player_id: str) -> Round | None:
+        """The round that a player began last, or None."""
+        query = select(*_ROUND_COLUMNS).where(rounds.c.player_id == player_id)
+        with self._database.read() as connection:
+            row = connection.execute(query.order_by(rounds.c.created_utc.desc()).limit(1)).first()
+            return None if row is None else _round(row)
+
+    def seen_clips(self, player_id: str, benchmark: str) -> list[str]:
+        """Keys of the clips that a player has answered, skipped or reported, longest ago first."""
+        query = (
+            select(guesses.c.clip_key)
+            .where(guesses.c.player_id == player_id, guesses.c.benchmark == benchmark)
+            .group_by(guesses.c.clip_key)
+            .order_by(func.max(guesses.c.sequence))
         )
         with self._database.read() as connection:
-            return set(connection.scalars(query.distinct()))
+            return list(connection.scalars(query))
 
     def counts(self, benchmark: str) -> Counts:
         """How much was answered so far; changes whenever a guess is recorded."""
