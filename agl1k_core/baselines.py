@@ -1,8 +1,9 @@
 """Baselines as predictions, which any model should beat.
 
-``random`` draws uniformly on the sphere, so that its expected distance is a quarter of the Earth's
-circumference, about 10,010 km. ``densest_region`` and ``median_location`` know where the benchmark's
-clips lie, but hear nothing (after Zhang et al. 2026, appendix B.7, which leaves the cell size open).
+``random`` draws uniformly on the sphere, so that its expected distance is a quarter of the
+Earth's circumference, about 10,010 km. ``densest_region`` and ``median_location`` know where the
+benchmark's clips lie, but hear nothing (after Zhang et al. 2026, appendix B.7, which leaves the
+size of a region open).
 """
 
 from __future__ import annotations
