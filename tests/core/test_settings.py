@@ -1,0 +1,36 @@
+"""Environment variables -> settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agl1k_core.errors import Agl1kError
+from agl1k_core.settings import Settings
+
+
+def test_defaults_serve_this_machine_only() -> None:
+    settings = Settings.from_env({})
+    assert (settings.host, settings.port, settings.benchmark) == ("127.0.0.1", 7860, "demo")
+    assert settings.database == f"sqlite:///{settings.data_dir / 'agl1k.db'}"
+    assert settings.tiles == ""
+
+
+def test_a_space_listens_to_the_outside() -> None:
+    assert Settings.from_env({"SPACE_ID": "a/b"}).host == "0.0.0.0"
+
+
+def test_everything_can_be_set(tmp_path: Path) -> None:
+    env = {"PORT": "8", "AGL1K_DATA": str(tmp_path), "AGL1K_MAX_UPLOAD_MB": "0.5"}
+    settings = Settings.from_env(env)
+    assert (settings.port, settings.max_upload_mb) == (8, 0.5)
+    assert settings.database.endswith(f"{tmp_path}/agl1k.db")
+
+
+def test_all_unusable_numbers_are_named() -> None:
+    with pytest.raises(Agl1kError) as error:
+        Settings.from_env({"PORT": "http", "AGL1K_MAX_UPLOAD_MB": "-1"})
+    assert "PORT='http'" in str(error.value)
+    assert "between 0 and 65535" in str(error.value)
+    assert "AGL1K_MAX_UPLOAD_MB='-1'" in str(error.value)
