@@ -1,0 +1,161 @@
+"""The daily five: one set of clips per UTC day, the same for everybody, and streaks of days."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Collection, Iterable, Sequence
+from datetime import date, timedelta
+from threading import Lock
+
+from agl1k_core.benchmark import Benchmark
+from agl1k_core.errors import Agl1kError
+from game.answers import points_of
+from game.picking import CLIPS_PER_ROUND, country_of, take_distinct
+from game.views import DailyEntry, Streak
+from store.guesses import GuessStore, Round
+
+#: The first day that has a daily five.
+DAILY_EPOCH = date(2026, 1, 1)
+#: A clip of a daily does not come back for this many days, if the benchmark is large enough.
+DAILY_REST_DAYS = 100
+
+
+class DailySchedule:
+    """The five of each UTC day, the same on every machine for the same benchmark content.
+
+    Five distinct countries on two continents or more; a clip rests for ``rest_days`` days. What a
+    small benchmark cannot give is loosened in this order: the rest, the continents, the countries.
+    Each day depends on the ones before, so days are worked out from the epoch on, once.
+    """
+
+    def __init__(self, benchmark: Benchmark, epoch: date = DAILY_EPOCH) -> None:
+        self.epoch = epoch
+        self.rest_days = min(DAILY_REST_DAYS, len(benchmark) // (2 * CLIPS_PER_ROUND))
+        self._benchmark = benchmark
+        self._keys = sorted(clip.key for clip in benchmark.clips)
+        homes = zip(self._keys, map(self._home, self._keys), strict=True)
+        self._homes = {key: home for key, home in homes if all(home)}
+        self._days: list[tuple[str, ...]] = []
+        self._lock = Lock()
+
+    def five(self, day: date) -> tuple[str, ...]:
+        """The keys of a day's clips; raises ``Agl1kError`` before the epoch."""
+        number = (day - self.epoch).days
+        if number < 0:
+            raise Agl1kError(
+                f"The daily five began on {self.epoch.isoformat()}; "
+                f"there is none for {day.isoformat()}. Choose a later day."
+            )
+        with self._lock:
+            while len(self._days) <= number:
+                self._days.append(self._pick(self.epoch + timedelta(days=len(self._days))))
+            return self._days[number]
+
+    def order(self, day: date) -> list[str]:
+        """The five, then all other clips in the day's own order, for replacements."""
+        five = self.five(day)
+        order = _shuffled(self._keys, _seeded(self._benchmark, day, "reserve"))
+        return [*five, *(key for key in order if key not in five)]
+
+    def _home(self, key: str) -> tuple[str, str]:
+        """(country, continent) of a clip, either empty where unknown."""
+        continent = self._benchmark.continents[self._benchmark.index[key]]
+        return country_of(self._benchmark, key), continent
+
+    def _pick(self, day: date) -> tuple[str, ...]:
+        rng = _seeded(self._benchmark, day, "five")
+        recent = self._days[max(0, len(self._days) - self.rest_days) :]
+        resting = dict.fromkeys(key for five in recent for key in five)
+        rested = [key for key in _shuffled(self._keys, rng) if key not in resting]
+        tired = [*rested, *resting]
+        five = self._five_apart(rested) or self._five_apart(tired) or self._five_any(tired)
+        return tuple(_shuffled(five, rng))
+
+    def _five_apart(self, order: Sequence[str]) -> list[str]:
+        """Distinct countries on two continents, taken along ``order``; empty where impossible."""
+        placed = [key for key in order if key in self._homes]
+        for first in placed:
+            elsewhere = (key for key in placed if self._are_apart(first, key))
+            if (second := next(elsewhere, None)) is not None:
+                chosen = [first, second]
+                take_distinct(self._benchmark, placed, chosen)
+                return chosen if len(chosen) == CLIPS_PER_ROUND else []
+        return []
+
+    def _five_any(self, order: Sequence[str]) -> list[str]:
+        chosen: list[str] = []
+        take_distinct(self._benchmark, order, chosen)
+        return chosen + [key for key in order if key not in chosen][: CLIPS_PER_ROUND - len(chosen)]
+
+    def _are_apart(self, key: str, other: str) -> bool:
+        return all(a != b for a, b in zip(self._homes[key], self._homes[other], strict=True))
+
+
+def _seeded(benchmark: Benchmark, day: date, purpose: str) -> random.Random:
+    text = f"{benchmark.content_hash}|{day.isoformat()}|{purpose}"
+    return random.Random(int.from_bytes(hashlib.sha256(text.encode()).digest()))
+
+
+def _shuffled(items: Sequence[str], rng: random.Random) -> list[str]:
+    # Of ``random``, Python promises the same numbers in later versions for ``random()`` alone.
+    shuffled = list(items)
+    for last in range(len(shuffled) - 1, 0, -1):
+        other = int(rng.random() * (last + 1))
+        shuffled[last], shuffled[other] = shuffled[other], shuffled[last]
+    return shuffled
+
+
+STREAK_RULE = (
+    "A streak counts UTC days in a row whose daily five you began on that day and finished. "
+    "It lasts until a whole day goes by without one; past dailies do not add to it."
+)
+
+
+def streak(days: Collection[date], today: date) -> Streak:
+    """The row of days that ends today, or yesterday where today's daily is still to be played."""
+    played_today = today in days
+    end = today if played_today else today - timedelta(days=1)
+    length = 0
+    while end - timedelta(days=length) in days:
+        length += 1
+    return Streak(length, played_today, STREAK_RULE)
+
+
+class DailyRecord:
+    """What players made of their dailies."""
+
+    def __init__(self, store: GuessStore) -> None:
+        self._store = store
+
+    def entries(
+        self, player_id: str, benchmark: str, days: Iterable[date]
+    ) -> tuple[DailyEntry, ...]:
+        """One entry per day, in the order given."""
+        played = {round_.label: round_ for round_ in self._rounds(player_id, benchmark)}
+        return tuple(self._entry(day.isoformat(), played.get(day.isoformat())) for day in days)
+
+    def streak(self, player_id: str, benchmark: str, today: date) -> Streak:
+        """The player's present streak."""
+        on_the_day = {
+            date.fromisoformat(round_.label)
+            for round_ in self._rounds(player_id, benchmark)
+            if round_.created_utc.date().isoformat() == round_.label and self._is_over(round_)
+        }
+        return streak(on_the_day, today)
+
+    def _rounds(self, player_id: str, benchmark: str) -> list[Round]:
+        rounds = self._store.daily_rounds(player_id)
+        return [round_ for round_ in rounds if round_.benchmark == benchmark]
+
+    def _entry(self, day: str, round_: Round | None) -> DailyEntry:
+        if round_ is None:
+            return DailyEntry(day, "new")
+        guesses = self._store.of_round(round_.round_id)
+        if len(guesses) < len(round_.clip_keys):
+            return DailyEntry(day, "started")
+        return DailyEntry(day, "finished", sum(map(points_of, guesses)))
+
+    def _is_over(self, round_: Round) -> bool:
+        n_clips = len(round_.clip_keys)
+        return round_.position >= n_clips or len(self._store.of_round(round_.round_id)) >= n_clips

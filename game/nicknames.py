@@ -1,0 +1,36 @@
+"""Nicknames: optional, short, harmless to show."""
+
+from __future__ import annotations
+
+import unicodedata
+from itertools import groupby
+
+MAX_CHARACTERS = 24
+_MAX_INPUT = 1000
+#: A letter with more marks than this is not a name but a tower over its neighbours.
+_MAX_MARKS = 3
+
+
+def clean_nickname(text: object) -> str:
+    """A nickname in NFC without control, format or private characters, at most 24 characters.
+
+    A character is a letter with its combining marks. White space folds to single spaces. Anything
+    that is no text, or has nothing left, becomes the empty string: a nickname is never needed.
+    """
+    if not isinstance(text, str):
+        return ""
+    spaced = "".join(" " if char.isspace() else char for char in text[:_MAX_INPUT])
+    visible = "".join(char for char in spaced if unicodedata.category(char)[0] != "C")
+    characters = _characters(unicodedata.normalize("NFC", " ".join(visible.split())))
+    return "".join(characters[:MAX_CHARACTERS]).strip()
+
+
+def _characters(text: str) -> list[str]:
+    """Each base character with its combining marks; marks with nothing to stand on go."""
+    characters: list[str] = []
+    for is_mark, run in groupby(text, key=lambda char: unicodedata.category(char)[0] == "M"):
+        if not is_mark:
+            characters += run
+        elif characters:
+            characters[-1] += "".join(run)[:_MAX_MARKS]
+    return characters

@@ -1,0 +1,126 @@
+"""Which clips a round has: filters, free picks, and who replaces a lost clip."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agl1k_core.benchmark import Benchmark
+from agl1k_core.errors import Agl1kError
+
+CLIPS_PER_ROUND = 5
+SPEECH_CHOICES = ("any", "speech", "non_speech")
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a player wants to hear: ``speech`` of ``SPEECH_CHOICES``, a continent or ``""``."""
+
+    speech: str = "any"
+    continent: str = ""
+
+    @classmethod
+    def of(cls, stored: Mapping[str, object]) -> Filters:
+        """Filters as a round stores them; what a round lacks is not filtered."""
+        return cls(str(stored.get("speech") or "any"), str(stored.get("continent") or ""))
+
+    def to_dict(self) -> dict[str, str]:
+        return {"speech": self.speech, "continent": self.continent}
+
+    def __str__(self) -> str:
+        sound = {"speech": "with speech", "non_speech": "without speech"}.get(self.speech, "")
+        place = f"from {self.continent}" if self.continent else ""
+        return " ".join(part for part in (sound, place) if part)
+
+
+def candidates(benchmark: Benchmark, filters: Filters) -> list[str]:
+    """Keys of the clips that fit, sorted.
+
+    Raises ``Agl1kError`` for unknown values and where fewer than a round's clips are left.
+    """
+    problems = _filter_problems(benchmark, filters)
+    if problems:
+        raise Agl1kError("\n".join(problems))
+    keys = sorted(fitting(benchmark, filters))
+    if len(keys) < CLIPS_PER_ROUND:
+        count = {0: "no clip", 1: "only 1 clip"}.get(len(keys), f"only {len(keys)} clips")
+        widen = "Choose another filter." if str(filters) else "Choose another benchmark."
+        what = " ".join(part for part in (count, str(filters)) if part)
+        raise Agl1kError(f"{benchmark.name} has {what}; a round needs {CLIPS_PER_ROUND}. {widen}")
+    return keys
+
+
+def _filter_problems(benchmark: Benchmark, filters: Filters) -> list[str]:
+    problems = []
+    if filters.speech not in SPEECH_CHOICES:
+        choices = ", ".join(SPEECH_CHOICES)
+        problems.append(f"There is no sound filter {filters.speech!r}. Choose one of {choices}.")
+    known = sorted({*benchmark.continents} - {""})
+    if filters.continent and filters.continent not in known:
+        problems.append(
+            f"{benchmark.name} has no clip from {filters.continent!r}. "
+            f"Choose one of {', '.join(known)}, or any continent."
+        )
+    return problems
+
+
+def fitting(benchmark: Benchmark, filters: Filters) -> list[str]:
+    """Keys of the clips that fit, in the benchmark's order; none is a fine answer."""
+    speech = benchmark.subsets["speech"]
+    wanted = {"speech": True, "non_speech": False}.get(filters.speech)
+    return [
+        clip.key
+        for position, clip in enumerate(benchmark.clips)
+        if (wanted is None or speech[position] == wanted)
+        and filters.continent in ("", benchmark.continents[position])
+    ]
+
+
+def country_of(benchmark: Benchmark, key: str) -> str:
+    """The country's code, or its label where that is no known country; empty when there is none."""
+    position = benchmark.index[key]
+    return benchmark.country_codes[position] or benchmark.clips[position].country.casefold()
+
+
+def order_free(
+    benchmark: Benchmark, keys: Sequence[str], seen: Sequence[str], rng: random.Random
+) -> list[str]:
+    """All ``keys`` in the order in which a free round takes them: the first five are the round.
+
+    Unseen clips come first, at random; then seen ones, the longest ago first. ``seen`` lists a
+    player's clips, the oldest first. Within each of the two, the clips that make up the round have
+    distinct countries where that is possible.
+    """
+    last_seen = {key: moment for moment, key in enumerate(seen)}
+    unseen = [key for key in keys if key not in last_seen]
+    rng.shuffle(unseen)
+    again = sorted((key for key in keys if key in last_seen), key=last_seen.__getitem__)
+    chosen: list[str] = []
+    # Of the seen ones only the oldest compete, or distinct countries would bring back recent ones.
+    for pool in (unseen, again[: 2 * CLIPS_PER_ROUND]):
+        take_distinct(benchmark, pool, chosen)
+        chosen += [key for key in pool if key not in chosen][: CLIPS_PER_ROUND - len(chosen)]
+    return chosen + [key for key in (*unseen, *again) if key not in chosen]
+
+
+def take_distinct(benchmark: Benchmark, pool: Iterable[str], chosen: list[str]) -> None:
+    """Fill ``chosen`` up to a round from ``pool``, passing over countries it has already."""
+    countries = {country_of(benchmark, key) for key in chosen}
+    for key in pool:
+        if len(chosen) == CLIPS_PER_ROUND:
+            return
+        country = country_of(benchmark, key)
+        if country not in countries:
+            countries.add(country)
+            chosen.append(key)
+
+
+def replacements(
+    benchmark: Benchmark, order: Iterable[str], taken: Sequence[str], avoid: Collection[str]
+) -> Iterator[str]:
+    """Who may stand in for a lost clip, best first: of a country that the round lacks, then any."""
+    countries = {country_of(benchmark, key) for key in taken if key in benchmark}
+    free = [key for key in order if key not in taken and key not in avoid]
+    yield from (key for key in free if country_of(benchmark, key) not in countries)
+    yield from (key for key in free if country_of(benchmark, key) in countries)

@@ -1,0 +1,162 @@
+"""What a player is shown once a guess is stored: the true place, distance and points, in words.
+
+Nothing in here may be built before the guess of that clip is in the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from agl1k_core import places
+from agl1k_core.benchmark import Benchmark, Clip
+from agl1k_core.errors import Agl1kError
+from agl1k_core.geodesy import compass_direction, geodesic_line
+from game.answers import MAX_POINTS, distance_and_score, max_points_of, points_of
+from game.views import ModelGuess, Reveal, Summary
+from store.guesses import Guess
+
+#: What the board knows of a model's answer: its name, and its point or None.
+ModelAnswer = tuple[str, tuple[float, float] | None]
+
+
+def build_reveals(
+    benchmark: Benchmark,
+    guesses: Sequence[Guess],
+    clip_tokens: Sequence[str],
+    models: Sequence[Iterable[ModelAnswer]] = (),
+) -> tuple[Reveal, ...]:
+    """One ``Reveal`` per stored guess, in order of position. ``models`` belongs to each guess.
+
+    Raises ``Agl1kError`` when the benchmark no longer has one of the clips.
+    """
+    reveals: list[Reveal] = []
+    total = max_total = 0
+    for number, guess in enumerate(guesses):
+        total, max_total = total + points_of(guess), max_total + max_points_of(guess)
+        clip = _clip_of(benchmark, guess)
+        answers = models[number] if models else ()
+        guessed = tuple(_model_guess(clip, *answer) for answer in answers)
+        token = clip_tokens[guess.position]
+        reveals.append(_reveal(benchmark, clip, guess, total, max_total, guessed, token))
+    return tuple(reveals)
+
+
+def _clip_of(benchmark: Benchmark, guess: Guess) -> Clip:
+    if guess.clip_key not in benchmark:
+        raise Agl1kError(
+            f"{benchmark.name} has changed since this round: a clip of it is gone. "
+            "Start a new round."
+        )
+    return benchmark.clip(guess.clip_key)
+
+
+def _reveal(
+    benchmark: Benchmark,
+    clip: Clip,
+    guess: Guess,
+    total: int,
+    max_total: int,
+    models: tuple[ModelGuess, ...],
+    clip_token: str,
+) -> Reveal:
+    lat, lon = guess.latitude, guess.longitude
+    line: tuple[tuple[float, float], ...] = ()
+    direction = ""
+    if guess.action == "guess" and lat is not None and lon is not None:
+        line = tuple(geodesic_line(lat, lon, clip.lat, clip.lon))
+        direction = compass_direction(lat, lon, clip.lat, clip.lon)
+    return Reveal(
+        position=guess.position,
+        action=str(guess.action),
+        key=clip.key,
+        title=clip.title,
+        label=place_label(benchmark, clip),
+        lat=clip.lat,
+        lon=clip.lon,
+        pin_lat=lat,
+        pin_lon=lon,
+        distance_km=guess.distance_km,
+        direction=direction,
+        points=points_of(guess),
+        max_points=max_points_of(guess),
+        total=total,
+        max_total=max_total,
+        seconds=guess.seconds,
+        line=line,
+        models=models,
+        clip_token=clip_token,
+    )
+
+
+def _model_guess(clip: Clip, name: str, point: tuple[float, float] | None) -> ModelGuess:
+    if point is None:
+        return ModelGuess(name)
+    distance_km, score = distance_and_score(clip, *point)
+    return ModelGuess(name, *point, distance_km, round(score))
+
+
+def place_label(benchmark: Benchmark, clip: Clip) -> str:
+    """ "Essaouira, Morocco", or what of it is known, or the coordinates."""
+    code = places.country_code(clip.country)
+    country = clip.country or (places.country_name(code) if code else "")
+    names = [name for name in (clip.city, country) if name]
+    if names:
+        return ", ".join(names)
+    return point_in_words(clip.lat, clip.lon)
+
+
+def point_in_words(lat: float, lon: float) -> str:
+    """ "31.51° N, 9.77° W"."""
+    north, east = "N" if lat >= 0 else "S", "E" if lon >= 0 else "W"
+    return f"{abs(lat):.2f}° {north}, {abs(lon):.2f}° {east}"
+
+
+def distance_in_words(distance_km: float) -> str:
+    """ "<1 km", "12 km", "1,234 km"."""
+    return "<1 km" if distance_km < 1.0 else f"{distance_km:,.0f} km"
+
+
+def tell(reveal: Reveal) -> str:
+    """The outcome of a clip in sentences, for those who do not see the map."""
+    place = f"The sound was recorded in {reveal.label}."
+    total = f"Total so far: {reveal.total:,} of {reveal.max_total:,}."
+    return f"{place} {_tell_guess(reveal)} {total}"
+
+
+def _tell_guess(reveal: Reveal) -> str:
+    if reveal.action == "skip":
+        return "You skipped it: 0 points."
+    if reveal.action == "broken":
+        return "You reported the clip as broken: it does not count."
+    if reveal.action == "timeout":
+        return "The time ran out: 0 points."
+    if reveal.distance_km is None:
+        return f"{reveal.points:,} of {reveal.max_points:,} points."
+    where = distance_in_words(reveal.distance_km)
+    if reveal.distance_km < 1.0:
+        where = f"{where} from your pin"
+    elif reveal.direction:
+        where = f"{where} {reveal.direction} of your pin"
+    return f"That is {where}: {reveal.points:,} of {reveal.max_points:,} points."
+
+
+def share_text(summary: Summary, page_url: str = "") -> str:
+    """Text to paste anywhere: points per clip as squares and in figures, no place, no clip.
+
+    ``page_url`` is the address of the game; without it the last line is the bare code.
+    """
+    title = {"daily": f"daily five of {summary.label}", "challenge": "challenge"}.get(
+        summary.mode, "free play"
+    )
+    lines = [f"AGL1K – {summary.benchmark_name}, {title}"]
+    lines += [_share_line(reveal) for reveal in summary.reveals]
+    lines.append(f"{summary.total:,} of {summary.max_total:,} points")
+    link = f"{page_url.split('?')[0].split('#')[0]}?challenge={summary.code}"
+    return "\n".join([*lines, link if page_url else f"Challenge code: {summary.code}"])
+
+
+def _share_line(reveal: Reveal) -> str:
+    # Squares of the oldest symbol set: they have a glyph where emoji do not.
+    filled = round(5 * reveal.points / MAX_POINTS)
+    outcome = {"skip": "skipped", "broken": "broken clip", "timeout": "out of time"}
+    return f"{'■' * filled}{'□' * (5 - filled)} {outcome.get(reveal.action, f'{reveal.points:,}')}"

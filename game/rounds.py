@@ -1,0 +1,287 @@
+"""The rules: which clips, one answer each, and only then the truth. No Gradio, no HTTP.
+
+Everything a browser may do goes through ``Game``. A player is a random id signed by the server;
+each step of a round has a token that only that player can use, once. What stands is what the
+store says, so a reload, a second tab or a restart of the server changes nothing.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+from agl1k_core import __version__
+from agl1k_core.benchmark import Benchmark
+from agl1k_core.errors import Agl1kError
+from game.answers import is_pin_of, new_guess
+from game.daily import DAILY_EPOCH, DailyRecord
+from game.nicknames import clean_nickname
+from game.picking import Filters
+from game.reveal import ModelAnswer
+from game.sound import ClipReady, SoundCheck
+from game.standing import Standing, last_audible
+from game.starting import RoundMaker
+from game.tokens import Tokens, read_challenge_code
+from game.views import DailyEntry, RoundView, Streak, Summary
+from store.guesses import Action, Guess, GuessStore, Round
+
+ANSWERED = "This clip was answered before; the first answer stands."
+TOO_LATE = "The time was up before your pin arrived: this clip scores 0."
+OWN_ROUND = "You have played these clips before: here is your own round."
+
+Pin = tuple[object, object] | None
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _always_ready(benchmark: Benchmark, key: str) -> bool:
+    return True
+
+
+def _no_prefetch(benchmark: Benchmark, keys: Sequence[str]) -> None:
+    return None
+
+
+def _no_models(benchmark: Benchmark, key: str) -> Iterable[ModelAnswer]:
+    return ()
+
+
+class Game:
+    """Rounds over some benchmarks (by slug), kept in a store.
+
+    ``clip_ready(benchmark, key)`` makes a recording ready to be served; False, an ``Agl1kError``
+    or an ``OSError`` mean that it cannot be had. ``prefetch(benchmark, keys)`` may fetch clips
+    ahead and must return at once. ``model_guesses(benchmark, key)`` tells what models answered,
+    as (name, (latitude, longitude) or None). Every method that takes a token or an option raises
+    ``Agl1kError`` with a sentence for the player when it cannot be used.
+    """
+
+    def __init__(
+        self,
+        benchmarks: Mapping[str, Benchmark],
+        store: GuessStore,
+        secret: bytes,
+        *,
+        clock: Callable[[], datetime] = _utc_now,
+        rng: random.Random | None = None,
+        clip_ready: ClipReady = _always_ready,
+        prefetch: Callable[[Benchmark, Sequence[str]], None] = _no_prefetch,
+        model_guesses: Callable[[Benchmark, str], Iterable[ModelAnswer]] = _no_models,
+        epoch: date = DAILY_EPOCH,
+        app_version: str = __version__,
+    ) -> None:
+        self._store = store
+        self._tokens = Tokens(secret)
+        self._clock = clock
+        self._rng = rng or random.SystemRandom()
+        self._sound = SoundCheck(store, clip_ready, clock)
+        self._maker = RoundMaker(
+            benchmarks, store, self._tokens, self._sound, clock=clock, rng=self._rng, epoch=epoch
+        )
+        self._record = DailyRecord(store)
+        self._standing = Standing(
+            store,
+            self._tokens,
+            self._maker,
+            self._sound,
+            self._record,
+            clock=clock,
+            prefetch=prefetch,
+            model_guesses=model_guesses,
+        )
+        self._app_version = app_version
+
+    def new_player(self) -> str:
+        """A signed token for a new player, for the browser to keep."""
+        return self._tokens.new_player(self._rng)
+
+    def player_id(self, player_token: object) -> str | None:
+        """The id in a player's token; None when it was not signed here."""
+        return self._tokens.player_id(player_token)
+
+    # Starting
+
+    def start_free(
+        self,
+        player_token: object,
+        benchmark: str,
+        filters: Filters = Filters(),  # noqa: B008 - frozen
+        timer_s: int | None = None,
+    ) -> RoundView:
+        """Begin a round of five clips that fit, preferring those the player has not heard.
+
+        ``timer_s`` is one of ``starting.TIMERS_S`` or None.
+        """
+        player_id = self._player(player_token)
+        return self._standing.now(self._maker.free(player_id, benchmark, filters, timer_s))
+
+    def start_daily(
+        self, player_token: object, benchmark: str, day: date | str | None = None
+    ) -> RoundView:
+        """The daily five of a UTC day, today's by default; one begun before goes on."""
+        return self._standing.now(self._maker.daily(self._player(player_token), benchmark, day))
+
+    def start_challenge(self, player_token: object, code: object) -> RoundView:
+        """The clips, timer and filters of somebody's finished round; one try per player."""
+        player_id = self._player(player_token)
+        view = self._standing.now(self._maker.challenge(player_id, read_challenge_code(code)))
+        return replace(view, notes=(OWN_ROUND, *view.notes)) if view.reveals else view
+
+    def play_again(self, token: object, player_token: object) -> RoundView:
+        """Begin a free round with the benchmark, the filters and the timer of a round."""
+        played, _ = self._open(token, player_token)
+        filters = Filters.of(played.filters)
+        return self.start_free(player_token, played.benchmark, filters, played.timer_s)
+
+    # Playing
+
+    def resume(self, player_token: object) -> RoundView | None:
+        """The round that a player began last, where it stands; None when it is over or gone."""
+        player_id = self.player_id(player_token)
+        last = self._store.latest_round(player_id) if player_id else None
+        if last is None or last.position >= len(last.clip_keys):
+            return None
+        with suppress(Agl1kError):
+            return self._standing.now(last)
+        return None
+
+    def view(self, token: object, player_token: object) -> RoundView:
+        """Where a round stands now, whichever of its tokens is given."""
+        return self._standing.now(self._open(token, player_token)[0])
+
+    def start_clip(self, token: object, player_token: object) -> RoundView:
+        """The clip begins to sound: the timer runs from the first such call."""
+        round_, position = self._open(token, player_token)
+        if position == round_.position < len(round_.clip_keys):
+            self._store.start_clip(round_.round_id, position, self._clock())
+        return self.view(token, player_token)
+
+    def guess(
+        self, token: object, player_token: object, lat: object, lon: object, nickname: object = ""
+    ) -> RoundView:
+        """Store a pin (degrees; longitudes wrap) and reveal the place."""
+        return self._answer(token, player_token, "guess", (lat, lon), nickname)
+
+    def skip(self, token: object, player_token: object, nickname: object = "") -> RoundView:
+        """Give a clip up for 0 points and reveal its place."""
+        return self._answer(token, player_token, "skip", None, nickname)
+
+    def report_broken(
+        self, token: object, player_token: object, nickname: object = ""
+    ) -> RoundView:
+        """Report a clip that cannot be heard: it counts neither for the total nor its maximum."""
+        return self._answer(token, player_token, "broken", None, nickname)
+
+    def time_out(self, token: object, player_token: object, nickname: object = "") -> RoundView:
+        """The time is up and there is no pin: 0 points."""
+        return self._answer(token, player_token, "timeout", None, nickname)
+
+    def next_clip(self, token: object, player_token: object) -> RoundView:
+        """Go on from a revealed clip; after the last one the round is finished."""
+        round_, position = self._open(token, player_token)
+        if position == round_.position < len(round_.clip_keys):
+            if position not in self._answers(round_):
+                raise Agl1kError("Answer this clip first, or skip it.")
+            self._store.advance(round_.round_id, position)
+        return self.view(token, player_token)
+
+    def summary(self, token: object, player_token: object) -> Summary:
+        """A round whose five clips are all answered."""
+        return self._standing.summary(self._open(token, player_token)[0])
+
+    def resolve(self, clip_token: object) -> tuple[Benchmark, str] | None:
+        """The benchmark and key behind a clip's token; None unless it may be heard now.
+
+        That is: the current clip, the answered ones and, where no timer runs, the next one. The
+        first request for the current clip starts its time.
+        """
+        claimed = self._tokens.read_clip(clip_token)
+        round_ = self._store.round(claimed[0]) if claimed else None
+        if claimed is None or round_ is None:
+            return None
+        position = claimed[1]
+        if position > last_audible(round_):
+            return None
+        key = round_.clip_keys[position]
+        if not self._tokens.clip_matches(str(clip_token), round_.round_id, position, key):
+            return None
+        if position == round_.position and round_.clip_started_utc is None:
+            with suppress(Agl1kError):  # another tab has just moved on
+                self._store.start_clip(round_.round_id, position, self._clock())
+        with suppress(Agl1kError):
+            benchmark = self._maker.benchmark(round_.benchmark)
+            return (benchmark, key) if key in benchmark else None
+        return None
+
+    # Dailies
+
+    def streak(self, player_token: object, benchmark: str) -> Streak:
+        """How many days in a row a player has finished the daily five of a benchmark."""
+        player_id, source = self._player(player_token), self._maker.benchmark(benchmark)
+        return self._record.streak(player_id, source.slug, self._maker.today())
+
+    def dailies(
+        self, player_token: object, benchmark: str, limit: int = 31
+    ) -> tuple[DailyEntry, ...]:
+        """Today's daily and the ones before it, newest first, with what the player did."""
+        player_id, source = self._player(player_token), self._maker.benchmark(benchmark)
+        schedule, today = self._maker.schedule(source), self._maker.today()
+        n_days = min(limit, (today - schedule.epoch).days + 1)
+        days = [today - timedelta(days=back) for back in range(n_days)]
+        return self._record.entries(player_id, source.slug, days)
+
+    # Behind the scenes
+
+    def _player(self, player_token: object) -> str:
+        player_id = self._tokens.player_id(player_token)
+        if player_id is None:
+            raise Agl1kError("This page has lost its player. Reload it to go on.")
+        return player_id
+
+    def _open(self, token: object, player_token: object) -> tuple[Round, int]:
+        """The round and the position of a step token, if it is this player's."""
+        player_id, step = self._player(player_token), self._tokens.read_step(token)
+        if step is None:
+            raise Agl1kError(
+                "This round cannot be opened: its token is not valid. Reload the page."
+            )
+        round_ = self._store.round(step[0])
+        if round_ is None:
+            raise Agl1kError("This round is not known here any more. Start a new one.")
+        if round_.player_id != player_id:
+            raise Agl1kError("This is another player's round. Start one of your own.")
+        return round_, step[1]
+
+    def _answers(self, round_: Round) -> dict[int, Guess]:
+        return {guess.position: guess for guess in self._store.of_round(round_.round_id)}
+
+    def _answer(
+        self, token: object, player_token: object, action: Action, pin: Pin, nickname: object
+    ) -> RoundView:
+        round_, position = self._open(token, player_token)
+        kept = self._answers(round_).get(position)
+        if kept is None:
+            if position != round_.position or position >= len(round_.clip_keys):
+                raise Agl1kError("This round has moved on. Reload the page to see where it stands.")
+            clip = self._maker.benchmark(round_.benchmark).clip(round_.clip_keys[position])
+            new = new_guess(
+                round_,
+                position,
+                clip,
+                action,
+                pin,
+                nickname=clean_nickname(nickname),
+                now=self._clock(),
+                app_version=self._app_version,
+            )
+            kept = self._store.record(new)
+            if kept == new:
+                late = action == "guess" and new.action == "timeout"
+                return self._standing.at(round_, position, *((TOO_LATE,) if late else ()))
+        repeated = kept.action == action and (pin is None or is_pin_of(kept, *pin))
+        return self._standing.at(round_, position, *(() if repeated else (ANSWERED,)))

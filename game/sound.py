@@ -1,0 +1,84 @@
+"""Clips that cannot be had: another one takes their place, and nobody sees an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from itertools import islice
+
+from agl1k_core.benchmark import Benchmark
+from agl1k_core.errors import Agl1kError
+from game.picking import CLIPS_PER_ROUND, replacements
+from store.guesses import GuessStore, Round
+
+MAX_REPLACEMENTS = 5
+REPLACED = "One clip could not be loaded and was replaced."
+NOT_REPLACED = (
+    "This clip cannot be loaded, and no other can take its place now. "
+    "Report it as broken to go on, or come back later."
+)
+#: A recording that could not be had is not tried again for this long.
+FORGET_AFTER = timedelta(minutes=2)
+
+ClipReady = Callable[[Benchmark, str], object]
+
+
+class SoundCheck:
+    """Sees to it that the clip at a round's position can be heard."""
+
+    def __init__(
+        self, store: GuessStore, clip_ready: ClipReady, clock: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._clip_ready = clip_ready
+        self._clock = clock
+        self._lost: dict[tuple[str, str], datetime] = {}
+
+    def audible(self, benchmark: Benchmark, keys: Sequence[str]) -> Sequence[str]:
+        """``keys`` without the ones lost of late, if enough for a round are left."""
+        kept = [key for key in keys if not self._is_lost(benchmark, key)]
+        return kept if len(kept) >= CLIPS_PER_ROUND else keys
+
+    def settle(
+        self, benchmark: Benchmark, round_: Round, order: Callable[[], Iterable[str]]
+    ) -> tuple[Round, tuple[str, ...]]:
+        """See to it that the clip at the round's position can be heard.
+
+        ``order`` lists who may stand in for it. Returns the round that stands and what to tell
+        the player. When none of several can be had, a round that has not begun raises
+        ``Agl1kError``; one that has goes on with a note.
+        """
+        lost = round_.clip_keys[round_.position]
+        if self._can_be_had(benchmark, lost):
+            return round_, ()
+        avoid = [key for key in benchmark.index if self._is_lost(benchmark, key)]
+        stand_ins = replacements(benchmark, order(), round_.clip_keys, avoid)
+        tried = islice(stand_ins, MAX_REPLACEMENTS)
+        found = next((key for key in tried if self._can_be_had(benchmark, key)), None)
+        if found is not None:
+            stands = self._store.replace_clip(
+                round_.round_id, round_.position, found, instead_of=lost
+            )
+            return stands, (REPLACED,)
+        if round_.position == 0:
+            raise Agl1kError(
+                f"The recordings of {benchmark.name} cannot be had at the moment. Check this "
+                "server's internet connection or its folder of recordings, or choose another "
+                "benchmark."
+            )
+        return round_, (NOT_REPLACED,)
+
+    def _can_be_had(self, benchmark: Benchmark, key: str) -> bool:
+        if key not in benchmark or self._is_lost(benchmark, key):
+            return False
+        try:
+            ready = self._clip_ready(benchmark, key) is not False
+        except (Agl1kError, OSError):
+            ready = False
+        if not ready:
+            self._lost[benchmark.slug, key] = self._clock()
+        return ready
+
+    def _is_lost(self, benchmark: Benchmark, key: str) -> bool:
+        since = self._lost.get((benchmark.slug, key))
+        return since is not None and self._clock() - since < FORGET_AFTER

@@ -1,0 +1,133 @@
+"""What a browser may hold: signed player and round tokens, opaque clip tokens, challenge codes.
+
+All of it is derived from one secret of the server, so it survives a restart as long as the secret
+does. Nothing here tells which clip is meant: a clip token carries the random id of the round, the
+position, and an HMAC over both and the clip's key, so the same clip looks different every time.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import random
+import re
+
+from itsdangerous import BadData, URLSafeSerializer
+
+from agl1k_core.errors import Agl1kError
+
+#: Crockford's base 32: no I, L, O, U, so that a code can be read aloud and typed.
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_MISREAD = str.maketrans("ILO", "110", "- \t\r\n")
+_ID_CHARS = 12
+_CHECK_CHARS = 2
+_MAX_TOKEN_CHARS = 512
+_PLAYER_ID = re.compile(r"[0-9a-f]{32}")
+_ROUND_ID = re.compile(f"[{_ALPHABET}]{{{_ID_CHARS}}}")
+_CLIP_TOKEN = re.compile(f"([{_ALPHABET}]{{{_ID_CHARS}}})-([0-9])-([A-Za-z0-9_-]{{22}})")
+
+
+class Tokens:
+    """Makes and reads the tokens of one secret (at least 16 bytes)."""
+
+    def __init__(self, secret: bytes) -> None:
+        if len(secret) < 16:
+            raise ValueError(f"the secret has {len(secret)} bytes; at least 16 are needed")
+        self._secret = secret
+        self._players = self._serializer("agl1k.player")
+        self._rounds = self._serializer("agl1k.round")
+
+    def _serializer(self, salt: str) -> URLSafeSerializer:
+        signing = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
+        return URLSafeSerializer(self._secret, salt=salt, signer_kwargs=signing)
+
+    def _mac(self, purpose: str, *parts: str) -> bytes:
+        message = "\0".join((purpose, *parts)).encode()
+        return hmac.digest(self._secret, message, hashlib.sha256)
+
+    def new_player(self, rng: random.Random) -> str:
+        """A signed token for a new random player id."""
+        return str(self._players.dumps(f"{rng.getrandbits(128):032x}"))
+
+    def player_id(self, token: object) -> str | None:
+        """The player id of a token signed here; None for anything else."""
+        value = _loads(self._players, token)
+        return value if isinstance(value, str) and _PLAYER_ID.fullmatch(value) else None
+
+    def step(self, round_id: str, position: int) -> str:
+        """The token of one step of a round. The stored round says whose it is."""
+        return str(self._rounds.dumps([round_id, position]))
+
+    def read_step(self, token: object) -> tuple[str, int] | None:
+        """(round id, position) of a step token signed here; None for anything else."""
+        match _loads(self._rounds, token):
+            case [str(round_id), int(position)]:
+                return round_id, position
+        return None
+
+    def clip(self, round_id: str, position: int, key: str) -> str:
+        """The opaque name of a clip at a position of a round, fit for an URL."""
+        return f"{round_id}-{position}-{self._clip_mac(round_id, position, key)}"
+
+    def _clip_mac(self, round_id: str, position: int, key: str) -> str:
+        mac = self._mac("clip", round_id, str(position), key)
+        return base64.urlsafe_b64encode(mac[:16]).decode().rstrip("=")
+
+    def read_clip(self, token: object) -> tuple[str, int] | None:
+        """(round id, position) that a clip token claims; ``clip_matches`` must confirm it."""
+        found = _CLIP_TOKEN.fullmatch(token) if isinstance(token, str) else None
+        return (found[1], int(found[2])) if found else None
+
+    def clip_matches(self, token: str, round_id: str, position: int, key: str) -> bool:
+        """Whether a token was made here for this clip at this position."""
+        return hmac.compare_digest(token.encode(), self.clip(round_id, position, key).encode())
+
+    def derived_round_id(self, *parts: str) -> str:
+        """The id of the one round that a player can have of something, a daily or a challenge.
+
+        Two tabs that start the same daily at once thereby start the same round.
+        """
+        return _base32(int.from_bytes(self._mac("round", *parts)[:8]), _ID_CHARS)
+
+
+def new_round_id(rng: random.Random) -> str:
+    """A random round id: 60 bits in twelve characters."""
+    return _base32(rng.getrandbits(5 * _ID_CHARS), _ID_CHARS)
+
+
+def challenge_code(round_id: str) -> str:
+    """The code that gives friends the clips of a round, e.g. ``K7QX9MP-T3RVN8H``."""
+    code = round_id + _check(round_id)
+    return f"{code[:7]}-{code[7:]}"
+
+
+def read_challenge_code(text: object) -> str:
+    """The round id in a code, however it was typed; raises ``Agl1kError`` on a mistyped one."""
+    typed = str(text or "")[:_MAX_TOKEN_CHARS].rsplit("challenge=", 1)[-1]
+    code = typed.upper().translate(_MISREAD)
+    round_id, check = code[:_ID_CHARS], code[_ID_CHARS:]
+    if not _ROUND_ID.fullmatch(round_id) or check != _check(round_id):
+        raise Agl1kError(
+            "This is not a challenge code: a letter is wrong or missing. "
+            "Copy the whole link that you were given, or ask for it again."
+        )
+    return round_id
+
+
+def _check(round_id: str) -> str:
+    digest = hashlib.sha256(f"agl1k challenge {round_id}".encode()).digest()
+    return _base32(int.from_bytes(digest[:2]), _CHECK_CHARS)
+
+
+def _base32(number: int, chars: int) -> str:
+    return "".join(_ALPHABET[(number >> 5 * place) & 31] for place in reversed(range(chars)))
+
+
+def _loads(serializer: URLSafeSerializer, token: object) -> object:
+    if not isinstance(token, str) or not token.isascii() or len(token) > _MAX_TOKEN_CHARS:
+        return None
+    try:
+        return serializer.loads(token)
+    except BadData:
+        return None

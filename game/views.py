@@ -1,0 +1,151 @@
+"""What the rules tell a page: plain frozen dataclasses of plain values, ready for JSON.
+
+Texts are not escaped for HTML. A ``RoundView`` holds nothing of a clip that is not answered yet
+but its opaque token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Phase = Literal["playing", "revealed", "finished"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelGuess:
+    """What a model answered for a clip; ``lat`` to ``points`` are None where it gave no point."""
+
+    name: str
+    lat: float | None = None
+    lon: float | None = None
+    distance_km: float | None = None
+    points: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reveal:
+    """The outcome of one clip.
+
+    ``lat, lon`` is the true place. ``action`` is guess, skip, broken or timeout; the pin, the
+    distance and the line exist for a guess only. ``line`` runs from the pin to the true place as
+    (lat, lon), its longitudes continuous across ±180°. ``total`` and ``max_total`` count this clip
+    and the ones before it.
+    """
+
+    position: int
+    action: str
+    key: str
+    title: str
+    label: str
+    lat: float
+    lon: float
+    pin_lat: float | None
+    pin_lon: float | None
+    distance_km: float | None
+    direction: str
+    points: int
+    max_points: int
+    total: int
+    max_total: int
+    seconds: float | None
+    line: tuple[tuple[float, float], ...]
+    models: tuple[ModelGuess, ...]
+    clip_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Challenger:
+    """Whose challenge it was, and what they reached. The nickname may be empty."""
+
+    nickname: str
+    total: int
+    max_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Streak:
+    """Daily fives in a row: ``days`` up to today or yesterday, whether today is in, and why."""
+
+    days: int
+    played_today: bool
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A finished round. ``code`` gives friends the same clips: ``?challenge=<code>``."""
+
+    mode: str
+    label: str
+    benchmark: str
+    benchmark_name: str
+    finished_utc: str
+    reveals: tuple[Reveal, ...]
+    total: int
+    max_total: int
+    code: str
+    challenger: Challenger | None = None
+    streak: Streak | None = None
+    filters: dict[str, str] = field(default_factory=dict)
+    timer_s: int | None = None
+
+    def history_entry(self) -> dict[str, object]:
+        """What a browser keeps of the round in its own history."""
+        return {
+            "finished_utc": self.finished_utc,
+            "benchmark": self.benchmark,
+            "mode": self.mode,
+            "label": self.label,
+            "total": self.total,
+            "max_total": self.max_total,
+            "points": [reveal.points for reveal in self.reveals],
+            "code": self.code,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RoundView:
+    """Where a round stands.
+
+    ``token`` goes with the next call, whatever it is. In the phase ``playing`` the clip at
+    ``position`` (from 0) waits for an answer; ``revealed`` shows ``reveals[position]``;
+    ``finished`` has all reveals and a summary. ``clip_token`` names the sound of ``position``,
+    ``next_clip_token`` the one to load ahead, which a round with a timer does not give.
+    ``remaining_s`` is None where there is no timer, and the whole time before the clip started.
+    ``label`` is the day of a daily or the code of a challenge.
+    """
+
+    token: str
+    phase: Phase
+    mode: str
+    label: str
+    benchmark: str
+    benchmark_name: str
+    filters: Mapping[str, str]
+    position: int
+    n_clips: int
+    total: int
+    max_total: int
+    timer_s: int | None
+    remaining_s: float | None
+    started: bool
+    clip_token: str | None
+    next_clip_token: str | None
+    reveals: tuple[Reveal, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def reveal(self) -> Reveal | None:
+        """What to show of the clip just answered; None while one is playing."""
+        return None if self.phase == "playing" or not self.reveals else self.reveals[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class DailyEntry:
+    """One day in the list of dailies: ``state`` is new, started or finished."""
+
+    day: str
+    state: str
+    total: int | None = None
