@@ -180,12 +180,12 @@ def _opened(path: Path) -> Iterator[av.container.InputContainer]:
             raise Agl1kError("The file is empty. Fetch or copy it again.")
         # "file:" keeps FFmpeg from reading a name such as "concat:a" as an address.
         container = av.open(f"file:{path.absolute()}", options=_READ)
-    except av.error.InvalidDataError:
+    except OSError as error:
+        raise Agl1kError(f"The file cannot be read: {_reason(error)}.") from None
+    except av.FFmpegError:
         raise Agl1kError(
             "The file is no audio that can be read. Give a recording in MP3, M4A, FLAC, WAV or Ogg."
         ) from None
-    except (av.FFmpegError, OSError) as error:
-        raise Agl1kError(f"The file cannot be read: {_reason(error)}.") from None
     with container:
         if not container.streams.audio:
             raise Agl1kError("The file holds no sound, only pictures or other data.")

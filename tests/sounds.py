@@ -1,0 +1,50 @@
+"""Small sounds for tests, made with PyAV."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import av
+import numpy as np
+import numpy.typing as npt
+
+RATE_HZ = 44100
+
+
+def tone(
+    duration_s: float = 2.0, channels: int = 2, rate_hz: int = RATE_HZ
+) -> npt.NDArray[np.float32]:
+    """A tone that swells from silence to half of full scale, ``(channels, n)``."""
+    t = np.arange(round(duration_s * rate_hz)) / rate_hz
+    wave = 0.5 * np.sin(2 * np.pi * 440 * t) * t / duration_s
+    return np.tile(wave, (channels, 1)).astype(np.float32)
+
+
+def encode(
+    path: Path,
+    codec: str,
+    samples: npt.NDArray[np.float32] | None = None,
+    *,
+    rate_hz: int = RATE_HZ,
+    metadata: dict[str, str] | None = None,
+    container_format: str | None = None,
+) -> Path:
+    """Write samples ``(channels, n)``, a tone by default, as an audio file."""
+    samples = tone(rate_hz=rate_hz) if samples is None else samples
+    layout = {1: "mono", 2: "stereo", 4: "quad", 6: "5.1"}[len(samples)]
+    with av.open(str(path), "w", format=container_format) as container:
+        container.metadata.update(metadata or {})
+        stream = container.add_stream(codec, rate=rate_hz, layout=layout)
+        assert isinstance(stream, av.AudioStream)
+        for start in range(0, samples.shape[1], 4096):
+            block = np.ascontiguousarray(samples[:, start : start + 4096])
+            frame = av.AudioFrame.from_ndarray(block, format="fltp", layout=layout)
+            frame.sample_rate = rate_hz
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    return path
+
+
+def mp3(folder: Path, name: str = "sound.mp3", duration_s: float = 2.0) -> bytes:
+    """The bytes of a small MP3 file."""
+    return encode(folder / name, "mp3", tone(duration_s)).read_bytes()
