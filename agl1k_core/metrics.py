@@ -29,13 +29,14 @@ import numpy.typing as npt
 
 from agl1k_core import uncertainty
 from agl1k_core.benchmark import Benchmark
+from agl1k_core.errors import Agl1kError
 from agl1k_core.predictions import Predictions, Status
 from agl1k_core.protocols import PAPER, PEOPLE, PROTOCOLS, STRICT, Protocol
 from agl1k_core.scoring import COLUMNS, ScoredRows, score_rows
 
 __all__ = [
     "LOWER_IS_BETTER", "METRICS", "PAPER", "PEOPLE", "PROTOCOLS", "SCORER_VERSION", "STRICT",
-    "Evaluation", "Protocol", "evaluate",
+    "Evaluation", "Protocol", "compare", "evaluate",
 ]  # fmt: skip
 
 #: Changes whenever a stored score would come out different.
@@ -133,6 +134,28 @@ def evaluate(
         subset_statuses={name: _status_counts(rows, mask) for name, mask in masks.items()},
         rows=rows,
     )
+
+
+def compare(
+    a: Evaluation, b: Evaluation, *, subset: str | None = None
+) -> dict[str, uncertainty.PairedDifference]:
+    """First minus second, on the clips that both have, for every metric that is a mean of clips.
+
+    ``subset``: one of the benchmark's, or None for all clips. Raises ``Agl1kError`` when the two
+    belong to different benchmarks or have no rows.
+    """
+    if a.rows is None or b.rows is None:
+        raise Agl1kError("Both models must be scored again from their files to be compared.")
+    if a.benchmark_hash != b.benchmark_hash:
+        raise Agl1kError("The two were scored on different benchmarks, so they share no clips.")
+    first, second = a.rows.by_clip, b.rows.by_clip
+    if subset is not None:
+        inside = a.rows.benchmark.subsets[subset]
+        first, second = first[inside], second[inside]
+    return {
+        name: uncertainty.paired_difference(first[:, column], second[:, column])
+        for column, name in enumerate(COLUMNS)
+    }
 
 
 def _status_counts(rows: ScoredRows, mask: BoolArray) -> dict[str, int]:

@@ -69,6 +69,18 @@ class ScoredRows:
         return self.values[:, COLUMNS.index(name)]
 
     @cached_property
+    def by_clip(self) -> FloatArray:
+        """Mean values of each clip, NaN where it has none; shape ``(n_clips, len(COLUMNS))``."""
+        n_clips = len(self.benchmark)
+        counted = np.isfinite(self.values)
+        totals = np.zeros((n_clips, len(COLUMNS)))
+        counts = np.zeros((n_clips, len(COLUMNS)))
+        np.add.at(totals, self.clip, np.where(counted, self.values, 0.0))
+        np.add.at(counts, self.clip, counted)
+        with np.errstate(invalid="ignore"):
+            return totals / counts
+
+    @cached_property
     def table(self) -> pd.DataFrame:
         """The rows for people: key, status, point, labels, distance_km, geoscore, correctness."""
         keys = np.array([clip.key for clip in self.benchmark.clips], dtype=object)

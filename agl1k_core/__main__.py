@@ -1,0 +1,181 @@
+"""The command line ``agl1k``, a thin skin over the library.
+
+Exit codes: 0 done, 1 refused with the problems on stderr, 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Literal, ParamSpec, TypeVar
+
+import typer
+from rich.console import Console
+
+from agl1k_core import __version__, baselines, predictions, reports, tables
+from agl1k_core.benchmark import Benchmark
+from agl1k_core.errors import Agl1kError
+from agl1k_core.metrics import PROTOCOLS, evaluate
+from agl1k_core.predictions import Predictions
+from agl1k_core.settings import Settings
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+app = typer.Typer(
+    help="AGL1K: given only a sound, where on Earth was it made?",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+out, err = Console(highlight=False), Console(stderr=True, highlight=False, markup=False)
+
+
+class ProtocolName(StrEnum):
+    """The protocols that score a file."""
+
+    STRICT = "strict"
+    PAPER = "paper"
+
+
+BaselineName = Literal["random", "densest_region", "median_location"]
+
+PredictionFile = Annotated[
+    Path, typer.Argument(exists=True, dir_okay=False, help="A prediction file: JSON, JSONL or CSV.")
+]
+BenchmarkOption = Annotated[
+    str | None,
+    typer.Option(
+        "--benchmark",
+        "-b",
+        help="demo, agl1k, a table or a folder. [default: AGL1K_BENCHMARK, else demo]",
+    ),
+]
+ProtocolOption = Annotated[ProtocolName, typer.Option(help="How predictions count.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def refusing(command: Callable[P, R]) -> Callable[P, R]:
+    """Tell an ``Agl1kError`` on stderr and exit with 1."""
+
+    @wraps(command)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return command(*args, **kwargs)
+        except Agl1kError as error:
+            err.print(str(error), soft_wrap=True)
+            raise typer.Exit(1) from None
+
+    return wrapped
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """AGL1K: given only a sound, where on Earth was it made?"""
+
+
+def _benchmark(spec: str | None) -> Benchmark:
+    settings = Settings.from_env()
+    return tables.load(spec or settings.benchmark, settings)
+
+
+def _read(file: Path, benchmark: Benchmark) -> Predictions:
+    """The file's predictions. Researchers' own machines have no upload limit, only a sane one."""
+    return predictions.read(file, benchmark, max_bytes=4 * 2**30)
+
+
+@app.command()
+@refusing
+def score(
+    file: PredictionFile,
+    benchmark: BenchmarkOption = None,
+    protocol: ProtocolOption = ProtocolName.STRICT,
+    as_json: JsonOption = False,
+) -> None:
+    """Score a prediction file, overall and per subset, with 95 % intervals."""
+    on = _benchmark(benchmark)
+    evaluation = evaluate(on, _read(file, on), PROTOCOLS[protocol])
+    if as_json:
+        typer.echo(json.dumps(evaluation.to_dict(), allow_nan=False))
+        return
+    out.print(reports.headline(evaluation))
+    out.print(reports.metric_table(evaluation))
+    out.print(reports.subset_table(evaluation))
+
+
+@app.command()
+@refusing
+def validate(file: PredictionFile, benchmark: BenchmarkOption = None) -> None:
+    """Check a prediction file: list every problem, or tell what was understood."""
+    on = _benchmark(benchmark)
+    read = _read(file, on)
+    evaluation = evaluate(on, read, n_bootstrap=0)
+    typer.echo(f"{file.name} is a valid prediction file: {len(read)} records.")
+    out.print(reports.headline(evaluation))
+
+
+@app.command()
+@refusing
+def baseline(
+    name: Annotated[BaselineName, typer.Argument(help="Which one.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the CSV.")],
+    benchmark: BenchmarkOption = None,
+) -> None:
+    """Write a baseline as a prediction file in CSV."""
+    made = baselines.baseline_predictions(name, _benchmark(benchmark))
+    try:
+        output.write_text(baselines.to_csv(made), encoding="utf-8")
+    except OSError as error:
+        raise Agl1kError(f"{output} cannot be written: {error.strerror}.") from None
+    typer.echo(f"{len(made)} predictions written to {output}")
+
+
+@app.command()
+@refusing
+def compare(
+    first: PredictionFile,
+    second: PredictionFile,
+    benchmark: BenchmarkOption = None,
+    protocol: ProtocolOption = ProtocolName.STRICT,
+) -> None:
+    """Compare two prediction files clip by clip: difference, interval, and whether it is clear."""
+    on = _benchmark(benchmark)
+    a, b = (evaluate(on, _read(file, on), PROTOCOLS[protocol]) for file in (first, second))
+    out.print(reports.comparison_table(a, b, (first.name, second.name)))
+
+
+@app.command()
+@refusing
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
+) -> None:
+    """Serve the app: play, compete, compare."""
+    # the one door upwards: the app stands above the core, so it is run, not imported
+    flags = [("--host", host), ("--port", port)]
+    sys.argv = ["app", *(str(part) for pair in flags if pair[1] is not None for part in pair)]
+    runpy.run_module("app", run_name="__main__")
+
+
+def main() -> None:
+    """Entry point of ``agl1k`` and ``python -m agl1k_core``."""
+    app(prog_name="agl1k")
+
+
+if __name__ == "__main__":
+    main()
