@@ -24,7 +24,7 @@ from pathlib import Path
 import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
 from tenacity.nap import sleep_using_event
-from tenacity.wait import wait_exponential_jitter
+from tenacity.wait import wait_exponential, wait_random
 
 from agl1k_core import __version__
 from agl1k_core.errors import Agl1kError
@@ -144,14 +144,13 @@ def _host(url: str) -> str:
 
 
 def _waiting(patience: Patience) -> Callable[[RetryCallState], float]:
-    growing = wait_exponential_jitter(
-        initial=patience.first_wait_s, max=patience.longest_wait_s, jitter=patience.first_wait_s
-    )
+    growing = wait_exponential(patience.first_wait_s, max=patience.longest_wait_s)
+    jitter = wait_random(0, patience.first_wait_s)
 
     def wait(state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
         asked = error.retry_after_s if isinstance(error, _TransientError) else None
-        return growing(state) if asked is None else asked
+        return growing(state) + jitter(state) if asked is None else asked
 
     return wait
 

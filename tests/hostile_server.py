@@ -135,6 +135,11 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
+class _QuietServer(ThreadingHTTPServer):
+    def handle_error(self, *_: object) -> None:
+        """Clients that hang up are what the tests are about."""
+
+
 @contextmanager
 def hostile_server() -> Iterator[HostileServer]:
     """Run the server while the block lasts."""
@@ -142,7 +147,7 @@ def hostile_server() -> Iterator[HostileServer]:
     class Handler(_Handler):
         pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = _QuietServer(("127.0.0.1", 0), Handler)
     Handler.hostile = HostileServer(server.server_port)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
