@@ -6,7 +6,7 @@ import secrets
 import sqlite3
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,10 @@ from sqlalchemy import (
     URL,
     Connection,
     Engine,
-    Insert,
     StaticPool,
     Table,
     create_engine,
+    delete,
     event,
     make_url,
     select,
@@ -32,7 +32,6 @@ from agl1k_core.errors import Agl1kError
 from store.migrations import upgrade
 from store.tables import meta
 
-BUSY_S = 20
 CHECKED_UP_TO_BYTES = 64 * 2**20
 
 
@@ -41,10 +40,11 @@ class Database:
 
     ``url``: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, ``sqlite://`` (in memory, for
     tests) or ``postgresql://user:password@host/name``. Raises ``Agl1kError`` with what to do when
-    it cannot be opened, written, or was made by a newer AGL1K.
+    it cannot be opened, written, or was made by a newer AGL1K. ``busy_s``: how long to wait for
+    another process that writes to the same SQLite file.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, busy_s: float = 20) -> None:
         self.url = _parse(url)
         self._on_sqlite = self.url.get_backend_name() == "sqlite"
         self._in_memory = self._on_sqlite and self.url.database in (None, "", ":memory:")
@@ -53,7 +53,9 @@ class Database:
         )
         if self._on_sqlite and not self._in_memory:
             _make_folder(self.url)
-        self.engine = _sqlite(self.url, self._in_memory) if self._on_sqlite else _postgres(self.url)
+        self.engine = (
+            _sqlite(self.url, self._in_memory, busy_s) if self._on_sqlite else _postgres(self.url)
+        )
         self._writing = self.engine.execution_options(writing=True)
         try:
             self._open()
@@ -88,11 +90,15 @@ class Database:
         with self._explained(), self._one_writer, self._writing.begin() as connection:
             yield connection
 
-    def insert_new(self, table: Table) -> Insert:
-        """An INSERT that does nothing (``rowcount`` 0) where the row would break uniqueness."""
-        if self._on_sqlite:
-            return sqlite.insert(table).on_conflict_do_nothing()
-        return postgresql.insert(table).on_conflict_do_nothing()
+    def insert_new(
+        self, connection: Connection, table: Table, values: Mapping[str, object]
+    ) -> bool:
+        """Insert a row unless it would break uniqueness; tells whether it was inserted."""
+        insert = sqlite.insert if self._on_sqlite else postgresql.insert
+        statement = insert(table).on_conflict_do_nothing()
+        # without the option psycopg's count is lost with its cursor
+        counted = statement.execution_options(preserve_rowcount=True)
+        return connection.execute(counted, values).rowcount == 1
 
     def secret(self, name: str) -> bytes:
         """32 random bytes kept under ``name``, the same for every process on this database."""
@@ -110,7 +116,7 @@ class Database:
         if value is not None:
             return value
         with self.write() as connection:
-            connection.execute(self.insert_new(meta), {"name": name, "value": fresh})
+            self.insert_new(connection, meta, {"name": name, "value": fresh})
             return connection.execute(query).scalar_one()
 
     def _open(self) -> None:
@@ -120,6 +126,8 @@ class Database:
             if not self._on_sqlite:  # released with the transaction
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(4710971)")
             upgrade(connection)
+            # deletes nothing, but tells now, not at the first guess, that nothing can be written
+            connection.execute(delete(meta).where(meta.c.name == ""))
 
     def _check_file(self) -> None:
         file = _file(self.url)
@@ -140,8 +148,10 @@ class Database:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except IntegrityError:
-            raise
+        except IntegrityError as error:  # the caller's mistake; PostgreSQL would tell the whole row
+            diagnosis = getattr(error.orig, "diag", None)
+            rule = diagnosis.constraint_name if diagnosis else error.orig
+            raise ValueError(f"the row breaks a rule of its table: {rule}") from None
         except DBAPIError as error:
             raise Agl1kError(_sentence(error.orig).format(where=self._where)) from error
 
@@ -225,18 +235,18 @@ def _make_folder(url: URL) -> None:
         ) from error
 
 
-def _sqlite(url: URL, in_memory: bool) -> Engine:
+def _sqlite(url: URL, in_memory: bool, busy_s: float) -> Engine:
     options: dict[str, Any] = {"poolclass": StaticPool} if in_memory else {"pool_size": 20}
     engine = _engine(url, connect_args={"check_same_thread": False}, **options)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # the driver's own BEGIN would come too late
-        connection.execute(f"PRAGMA busy_timeout = {BUSY_S * 1000}")
+        connection.execute(f"PRAGMA busy_timeout = {round(busy_s * 1000)}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
         if not in_memory:
-            _write_ahead(connection)
+            _write_ahead(connection, busy_s)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -246,10 +256,10 @@ def _sqlite(url: URL, in_memory: bool) -> Engine:
     return engine
 
 
-def _write_ahead(connection: sqlite3.Connection) -> None:
+def _write_ahead(connection: sqlite3.Connection, busy_s: float) -> None:
     """Turn on the write-ahead log; the file remembers. SQLite doesn't wait for its lock here."""
     for attempt in Retrying(
-        stop=stop_after_delay(BUSY_S),
+        stop=stop_after_delay(busy_s),
         wait=wait_random(0.005, 0.05),
         retry=retry_if_exception(_is_busy),
         reraise=True,

@@ -98,8 +98,7 @@ class GuessStore:
         of this day (mode "daily", same label and benchmark).
         """
         with self._database.write() as connection:
-            inserted = connection.execute(self._database.insert_new(rounds), _values(new))
-            if inserted.rowcount:
+            if self._database.insert_new(connection, rounds, _values(new)):
                 return new
             stands = _one_round(connection, new.round_id)
             if stands is None:
@@ -172,8 +171,7 @@ class GuessStore:
         A guess id counts once, and so does a position of a round: whatever came first stays.
         """
         with self._database.write() as connection:
-            inserted = connection.execute(self._database.insert_new(guesses), _values(guess))
-            if inserted.rowcount:
+            if self._database.insert_new(connection, guesses, _values(guess)):
                 return guess
             by_id = select(*_GUESS_COLUMNS).where(guesses.c.guess_id == guess.guess_id)
             by_place = select(*_GUESS_COLUMNS).where(

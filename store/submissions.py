@@ -80,8 +80,7 @@ class SubmissionStore:
             "content_gzip": gzip.compress(file, mtime=0),
         }
         with self._database.write() as connection:
-            inserted = connection.execute(self._database.insert_new(submissions), values)
-            if not inserted.rowcount:
+            if not self._database.insert_new(connection, submissions, values):
                 raise Agl1kError(_already_there(connection, submission))
             connection.execute(insert(submission_files), content)
         return key

@@ -113,7 +113,7 @@ rounds = Table(
     RoundColumns,
     CheckConstraint("mode IN ('free', 'daily', 'challenge')", name="mode"),
     CheckConstraint("position >= 0", name="position"),
-    Index("ix_rounds_player_id", "player_id"),
+    Index("ix_rounds_player_id", "player_id", "created_utc"),
     Index(  # two tabs that open the same day get one round, not two tries
         "uq_rounds_daily",
         "player_id",

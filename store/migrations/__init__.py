@@ -19,17 +19,18 @@ from agl1k_core.errors import Agl1kError
 from store.tables import metadata
 
 VERSION_TABLE = "agl1k_schema"  # not alembic's own name: the database may serve others too
+HERE = Path(__file__).parent
 _one_at_a_time = threading.Lock()  # alembic keeps its context in the module
 
 
-def upgrade(connection: Connection, target: str = "head") -> None:
-    """Bring the tables to ``target`` within the connection's transaction.
+def upgrade(connection: Connection, folder: Path = HERE) -> None:
+    """Bring the tables to the newest revision in ``folder``, within the connection's transaction.
 
     The caller holds the lock that keeps other processes out. Raises ``Agl1kError`` when a newer
     AGL1K or another program made the tables.
     """
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    config.set_main_option("script_location", str(folder).replace("%", "%%"))
     config.attributes["connection"] = connection
     script = ScriptDirectory.from_config(config)
     current = current_revision(connection)
@@ -39,7 +40,7 @@ def upgrade(connection: Connection, target: str = "head") -> None:
     if current is None:
         _refuse_foreign(connection)
     with _one_at_a_time:
-        command.upgrade(config, target)
+        command.upgrade(config, "head")
 
 
 def current_revision(connection: Connection) -> str | None:

@@ -48,10 +48,10 @@ def _rounds() -> None:
         sa.Column("clip_started_utc", _TIME, nullable=True),
         sa.Column("created_utc", _TIME, nullable=False),
         sa.PrimaryKeyConstraint("round_id", name="pk_rounds"),
-        sa.CheckConstraint("mode IN ('free', 'daily', 'challenge')", name="ck_rounds_mode"),
-        sa.CheckConstraint("position >= 0", name="ck_rounds_position"),
+        sa.CheckConstraint("mode IN ('free', 'daily', 'challenge')", name=op.f("ck_rounds_mode")),
+        sa.CheckConstraint("position >= 0", name=op.f("ck_rounds_position")),
     )
-    op.create_index("ix_rounds_player_id", "rounds", ["player_id"])
+    op.create_index("ix_rounds_player_id", "rounds", ["player_id", "created_utc"])
     op.create_index(
         "uq_rounds_daily",
         "rounds",
@@ -77,10 +77,10 @@ def _guesses() -> None:
         sa.UniqueConstraint("guess_id", name="uq_guesses_guess_id"),
         sa.UniqueConstraint("round_id", "position", name="uq_guesses_round_id_position"),
         sa.CheckConstraint(
-            "action IN ('guess', 'skip', 'broken', 'timeout')", name="ck_guesses_action"
+            "action IN ('guess', 'skip', 'broken', 'timeout')", name=op.f("ck_guesses_action")
         ),
-        sa.CheckConstraint("latitude BETWEEN -90 AND 90", name="ck_guesses_latitude"),
-        sa.CheckConstraint("longitude BETWEEN -180 AND 180", name="ck_guesses_longitude"),
+        sa.CheckConstraint("latitude BETWEEN -90 AND 90", name=op.f("ck_guesses_latitude")),
+        sa.CheckConstraint("longitude BETWEEN -180 AND 180", name=op.f("ck_guesses_longitude")),
         sqlite_autoincrement=True,
     )
     op.create_index("ix_guesses_benchmark", "guesses", ["benchmark", "benchmark_hash"])
@@ -101,8 +101,8 @@ def _submissions() -> None:
         *_texts("withdraw_key_sha256"),
         sa.PrimaryKeyConstraint("sequence", name="pk_submissions"),
         sa.UniqueConstraint("submission_id", name="uq_submissions_submission_id"),
-        sa.CheckConstraint("weights IN ('open', 'closed')", name="ck_submissions_weights"),
-        sa.CheckConstraint("kind IN ('verified', 'baseline')", name="ck_submissions_kind"),
+        sa.CheckConstraint("weights IN ('open', 'closed')", name=op.f("ck_submissions_weights")),
+        sa.CheckConstraint("kind IN ('verified', 'baseline')", name=op.f("ck_submissions_kind")),
         sqlite_autoincrement=True,
     )
     op.create_index("ix_submissions_benchmark", "submissions", ["benchmark"])

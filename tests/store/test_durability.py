@@ -1,0 +1,92 @@
+"""What was acknowledged is there after the process, or the server, was killed in the middle."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agl1k_core.errors import Agl1kError
+from store.database import Database
+from store.guesses import Guess, GuessStore
+
+ROOT = Path(__file__).parents[2]
+
+
+def start_writer(url: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("guess_writer.py")), url],
+        cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def read_ids(writer: subprocess.Popen[str], at_least: int) -> list[str]:
+    assert writer.stdout is not None
+    ids = [line.strip() for line, _ in zip(writer.stdout, range(at_least), strict=False)]
+    assert len(ids) == at_least, "the writer ended early"
+    return ids
+
+
+def rest_of_ids(writer: subprocess.Popen[str]) -> list[str]:
+    assert writer.stdout is not None
+    ids = [line.strip() for line in writer.stdout]
+    writer.stdout.close()
+    writer.wait(30)
+    return ids
+
+
+def stored_ids(url: str) -> list[str]:
+    with Database(url) as database:
+        return [guess.guess_id for guess in GuessStore(database).of_benchmark("demo")]
+
+
+def test_every_acknowledged_guess_survives_kill_9(database_url: str) -> None:
+    acknowledged: list[str] = []
+    for n_before_kill in (1, 150, 400):
+        writer = start_writer(database_url)
+        acknowledged += read_ids(writer, n_before_kill)
+        writer.kill()
+        acknowledged += rest_of_ids(writer)
+        assert writer.returncode == -signal.SIGKILL
+        stored = stored_ids(database_url)
+        assert set(acknowledged) <= set(stored)
+        assert len(stored) == len(set(stored))
+        # at most one guess of each of the four threads was stored and not told any more
+        assert len(stored) <= len(acknowledged) + 4 * 3
+
+
+@pytest.mark.postgres
+def test_every_acknowledged_guess_survives_a_crash_of_the_server(own_postgres_server: Any) -> None:
+    url = own_postgres_server.url()
+    acknowledged: list[str] = []
+    for _ in range(2):
+        writer = start_writer(url)
+        acknowledged += read_ids(writer, 200)
+        own_postgres_server.stop(signal.SIGQUIT)
+        acknowledged += rest_of_ids(writer)
+        own_postgres_server.start()
+        assert set(acknowledged) <= set(stored_ids(url))
+
+
+@pytest.mark.postgres
+def test_an_open_database_outlives_a_crash_of_the_server(
+    own_postgres_server: Any, make_guess: Callable[..., Guess]
+) -> None:
+    first, lost, second = (make_guess(position=position) for position in range(3))
+    with Database(own_postgres_server.url()) as database:
+        store = GuessStore(database)
+        store.record(first)
+        own_postgres_server.stop(signal.SIGQUIT)
+        with pytest.raises(Agl1kError, match="does not let us in"):
+            store.record(lost)
+        own_postgres_server.start()
+        store.record(second)
+        assert store.of_round("round-1") == [first, second]

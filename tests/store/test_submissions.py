@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import math
+import threading
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+from agl1k_core.errors import Agl1kError
+from store.database import Database
+from store.submissions import Submission, SubmissionStore
+
+FILE = json.dumps(
+    [{"key": f"clip-{n}", "latitude": n, "longitude": n} for n in range(500)]
+).encode()
+NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(database: Database) -> SubmissionStore:
+    return SubmissionStore(database)
+
+
+def submission(file: bytes = FILE, **changed: Any) -> Submission:
+    values: dict[str, Any] = {
+        "submission_id": uuid.uuid4().hex,
+        "benchmark": "demo",
+        "benchmark_hash": "hash-1",
+        "model": "<b>Model</b> ü",
+        "organisation": "Org",
+        "link": "https://example.org/model",
+        "weights": "open",
+        "prompt": "Where was this made?\nAnswer in JSON.",
+        "model_date": "2026-01-31",
+        "kind": "verified",
+        "owner": "",
+        "protocol": "strict",
+        "scorer_version": "1",
+        "file_name": "predictions.json",
+        "file_sha256": hashlib.sha256(file).hexdigest(),
+        "file_bytes": len(file),
+        "evaluation": {"metrics": {"distance_km": 5479.44}, "subsets": {}, "n_clips": 24},
+        "created_utc": NOW,
+    }
+    return Submission(**values | changed)
+
+
+def test_nothing_there(store: SubmissionStore) -> None:
+    assert store.list("demo") == []
+    assert store.get("none") is None
+    assert store.withdraw("none", "key") is False
+    assert store.withdraw("none", "") is False
+    with pytest.raises(Agl1kError, match="No file is kept for submission none"):
+        store.file("none")
+
+
+@pytest.mark.parametrize("file", [FILE, b"", bytes(range(256)) * 300], ids=["json", "empty", "any"])
+def test_a_submission_comes_back_as_it_was(store: SubmissionStore, file: bytes) -> None:
+    new = submission(file)
+    store.publish(new, file)
+    assert store.get(new.submission_id) == new
+    assert store.list("demo") == [new]
+    assert store.list("other") == []
+    assert store.file(new.submission_id) == file
+
+
+def test_the_file_is_kept_compressed(store: SubmissionStore, database: Database) -> None:
+    store.publish(submission(), FILE)
+    with database.read() as connection:
+        kept = connection.execute(text("SELECT content_gzip FROM submission_files")).scalar_one()
+    assert len(kept) < len(FILE) / 5
+    assert gzip.decompress(kept) == FILE
+
+
+def test_numbers_of_an_evaluation_come_back(store: SubmissionStore) -> None:
+    numbers = {"exact": 0.1 + 0.2, "float64": np.float64(1 / 3), "absent": math.nan, "n": 2**40}
+    new = submission(evaluation={"metrics": numbers, "per": {1: [np.int64(3), True, "ü\0"]}})
+    store.publish(new, FILE)
+    stored = store.get(new.submission_id)
+    assert stored is not None
+    assert stored.evaluation == {
+        "metrics": {"exact": 0.1 + 0.2, "float64": 1 / 3, "absent": None, "n": 2**40},
+        "per": {"1": [3, True, "ü\0"]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [({"file_sha256": "0" * 64}, "file_sha256"), ({"file_bytes": 3}, "file_bytes")],
+)
+def test_a_row_that_is_not_the_files_is_refused(
+    store: SubmissionStore, changed: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        store.publish(submission(**changed), FILE)
+    assert store.list("demo", include_withdrawn=True) == []
+
+
+def test_the_same_file_for_the_same_model_is_refused(store: SubmissionStore) -> None:
+    first = submission()
+    store.publish(first, FILE)
+    with pytest.raises(Agl1kError, match=f"already stands .*{first.submission_id}.*2026-03-01"):
+        store.publish(submission(), FILE)
+    assert store.list("demo") == [first]
+
+
+def test_the_same_file_may_stand_for_something_else(store: SubmissionStore) -> None:
+    other_file = FILE + b"\n"
+    all_new = [
+        submission(),
+        submission(model="Another"),
+        submission(benchmark="other"),
+        submission(benchmark_hash="hash-2"),
+    ]
+    for new in all_new:
+        store.publish(new, FILE)
+    store.publish(submission(other_file), other_file)
+    assert len(store.list("demo")) == 4
+
+
+def test_an_id_is_taken_once(store: SubmissionStore) -> None:
+    store.publish(submission(submission_id="s"), FILE)
+    with pytest.raises(Agl1kError, match="Submission id s is taken"):
+        store.publish(submission(submission_id="s", model="Another"), FILE)
+
+
+def test_of_many_equal_submissions_one_stands(store: SubmissionStore) -> None:
+    gate = threading.Barrier(8)
+
+    def publish(new: Submission) -> str:
+        gate.wait()
+        return store.publish(new, FILE)
+
+    with ThreadPoolExecutor(8) as pool:
+        calls = [pool.submit(publish, submission()) for _ in range(8)]
+    refused = [str(call.exception()) for call in calls if call.exception()]
+    assert len(refused) == 7
+    assert all("already stands" in told for told in refused)
+    assert len(store.list("demo")) == 1
+
+
+def test_withdrawing_hides_the_row_and_deletes_the_file(store: SubmissionStore) -> None:
+    new = submission()
+    key = store.publish(new, FILE)
+    assert store.withdraw(new.submission_id, f" {key}\n"), "copied with blanks around it"
+    assert store.list("demo") == []
+    withdrawn = store.list("demo", include_withdrawn=True)
+    assert [row.submission_id for row in withdrawn] == [new.submission_id]
+    assert withdrawn[0].withdrawn_utc is not None
+    with pytest.raises(Agl1kError, match="withdrawn"):
+        store.file(new.submission_id)
+    assert store.withdraw(new.submission_id, key), "again"
+    assert store.list("demo", include_withdrawn=True) == withdrawn
+    again = submission()
+    store.publish(again, FILE)
+    assert store.list("demo") == [again]
+
+
+def test_only_its_own_key_withdraws(store: SubmissionStore) -> None:
+    first, second = submission(), submission(model="Another")
+    key = store.publish(first, FILE)
+    other_key = store.publish(second, FILE)
+    assert key != other_key
+    for wrong in ("", "x", other_key, key[:-1], key + "x", key.swapcase(), "é\ud800"):
+        assert store.withdraw(first.submission_id, wrong) is False
+    assert store.list("demo") == [first, second]
+    assert store.file(first.submission_id) == FILE
+
+
+def test_the_key_itself_is_not_kept(store: SubmissionStore, database: Database) -> None:
+    key = store.publish(submission(), FILE)
+    assert len(key) >= 32
+    with database.read() as connection:
+        row = connection.execute(text("SELECT * FROM submissions")).one()
+    assert key not in repr(row)
+
+
+def test_the_revision_changes_with_every_change(store: SubmissionStore) -> None:
+    revisions = [store.revision()]
+    first = submission()
+    key = store.publish(first, FILE)
+    revisions.append(store.revision())
+    store.publish(submission(model="Another"), FILE)
+    revisions.append(store.revision())
+    store.withdraw(first.submission_id, key)
+    revisions.append(store.revision())
+    assert len(set(revisions)) == 4
+    store.withdraw(first.submission_id, key)
+    store.withdraw(first.submission_id, "wrong")
+    assert store.revision() == revisions[-1]
+
+
+@pytest.mark.parametrize("changed", [{"weights": "half"}, {"kind": "reported"}])
+def test_a_row_of_no_known_kind_is_refused(store: SubmissionStore, changed: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"ck_submissions_{next(iter(changed))}"):
+        store.publish(submission(**changed), FILE)
