@@ -1,36 +1,240 @@
-"""One answer of a model, as text or as fields -> a status, a point and place names."""
+"""One raw answer of a model -> a status, a point and place names; never raises.
+
+In this order: the text as valid JSON; without its thinking, the last JSON object in it that places
+the clip; a repaired object; lines such as "Latitude: 48.85"; a pair of coordinates in prose; and,
+if there is nothing of the kind, whether the text is a refusal or the message of a failed call.
+Every step is linear in the length of the text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
+import json
+import re
+from collections.abc import Iterator
+
+import json_repair
+import orjson
+
+from agl1k_core import places
+from agl1k_core.answer_fields import (
+    LABELS,
+    Answer,
+    Fields,
+    Status,
+    field_of_key,
+    find_fields,
+    judge,
+    places_something,
+)
+from agl1k_core.coordinates import pair_in_prose, tidy
+from agl1k_core.replies import is_failed_call, is_refusing_prose
+
+__all__ = ["Answer", "Status", "parse_answer"]
+
+#: The end of an answer holds its conclusion; of a longer text only the end is read.
+_LONGEST_TEXT = 200_000
+_MOST_BRACKETS = 200
+#: json_repair backtracks: what is longer has gone wrong in another way.
+_LONGEST_REPAIR = 20_000
+_THINKING = re.compile(
+    r"<(/?)(?:think|thinking|thought|reasoning|analysis|scratchpad|reflection)(?: [^<>]{0,80})?>",
+    re.IGNORECASE,
+)
+_OBJECT_START = re.compile(r"\{|\[(?=\s{0,20}\{)")
+#: Digits at the very end of a text that was cut off: 1 may have become 116.4.
+_UNFINISHED_NUMBER = re.compile(r"\"?[-+]?\d{1,20}\.?$")
+_WORDS_WITHIN = ("answer", "response", "output", "text", "content", "message", "result", "refusal")
+_KEY_VALUE = re.compile(
+    r"(?:(?<![^\W_])(?<!true[_ ])(?P<key>lat(?:itude)?|long(?:itude)?|lon|lng)"
+    r"|(?:^|[\n,;{|•])[\s\"'*_`#>|-]{0,8}(?:\d{1,2}[.)]\s)?[\s\"'*_`]{0,4}"
+    r"(?:predicted[_ ]|estimated[_ ]|most likely |likely |best guess )?"
+    r"(?P<label>city|town|country|continent|coordinates?|location|position|gps)"
+    r"(?:[_ ]name|[_ ]coordinates)?)"
+    r"[\"'*_`]{0,4}(?:\s?\([^()\n]{0,24}\))?[\s*_`]{0,4}(?:[:=：|]|\bis\b|\bof\b|(?=\s?[-+]?\d))"
+    r"[\s*_`]{0,6}(?:\"(?P<quoted>(?:[^\"\\\n]|\\.){0,300})\"|(?P<bare>[^\n\r;{}\"|]{1,120}))?",
+    re.IGNORECASE,
+)
+_COORDINATE_END = re.compile(r",(?=\D)|,$|\s(?:and|lon|lng|long)|[\])]", re.IGNORECASE)
+_LABEL_END = re.compile(r"[,;]\s{0,4}[\w\s]{1,20}[:=]|\.\s|,$|[({\[]")
 
 
-class Status(StrEnum):
-    """What became of a clip.
-
-    ``answered`` has a usable point; ``refused`` says in words or fields that it will not or cannot
-    tell; ``unparseable`` is an answer without a usable point, whose place names still count;
-    ``error`` is no answer from the model at all; ``missing`` is no record for the clip.
-    """
-
-    ANSWERED = "answered"
-    REFUSED = "refused"
-    UNPARSEABLE = "unparseable"
-    ERROR = "error"
-    MISSING = "missing"
+def parse_answer(text: object) -> Answer:
+    """Read one answer: text, or an object that was read from JSON already. Never raises."""
+    if isinstance(text, dict | list):
+        return _from_tree(text, depth=0) or Answer(Status.UNPARSEABLE)
+    if text is None or not isinstance(text, str):
+        return Answer(Status.ERROR if text is None else Status.UNPARSEABLE)
+    return _parse(text[-_LONGEST_TEXT:].strip().strip("\ufeff\x00").strip(), depth=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One answer; degrees; None for what is absent. ``given`` holds the fields as found."""
+def _parse(text: str, depth: int) -> Answer:
+    if not text:
+        return Answer(Status.ERROR)
+    tree = load_json(text)
+    if isinstance(tree, dict | list):
+        return _from_tree(tree, depth) or Answer(Status.UNPARSEABLE)
+    if isinstance(tree, str) and depth < 2:
+        return _parse(tree.strip(), depth + 1)
+    spoken = without_thinking(text).strip()
+    return _from_objects(spoken, depth) or _from_broken_object(spoken) or _from_prose(spoken)
 
-    status: Status
-    latitude: float | None = None
-    longitude: float | None = None
-    city: str | None = None
-    country: str | None = None
-    continent: str | None = None
-    reason: str | None = None
-    given: Mapping[str, object] = field(default_factory=dict)
+
+def load_json(text: str | bytes) -> object:
+    """The value of a valid JSON text, control characters and NaN allowed; None if it is none."""
+    try:
+        return orjson.loads(text)
+    except (orjson.JSONDecodeError, RecursionError):
+        pass
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def without_thinking(text: str) -> str:
+    """What stands outside tags such as <think>; an unclosed one swallows the rest."""
+    kept: list[str] = []
+    depth, start = 0, 0
+    for tag in _THINKING.finditer(text):
+        closing = bool(tag[1])
+        if closing and depth == 0:
+            kept.clear()  # the opening tag was part of the prompt
+        elif not closing and depth == 0:
+            kept.append(text[start : tag.start()])
+        depth = 0 if closing else 1
+        start = tag.end()
+    if depth == 0:
+        kept.append(text[start:])
+    return "".join(kept)
+
+
+def _from_tree(tree: dict[str, object] | list[object], depth: int) -> Answer | None:
+    """The answer in an object; None if it holds no field of a place, no text and no error."""
+    fields = find_fields(tree)
+    if places_something(fields):
+        return judge(fields, spoken=True)
+    if depth < 3:
+        for text in _texts_within(tree):
+            answer = _parse(text, depth + 1)
+            if answer.status is not Status.UNPARSEABLE:
+                return answer
+    if isinstance(tree, dict) and any(tree.get(key) for key in ("error", "errors", "Error")):
+        return Answer(Status.ERROR)
+    if isinstance(tree, list) and len(tree) == 2:
+        return _if_point(find_fields({"coordinates": tree}))
+    return None
+
+
+def _if_point(fields: Fields) -> Answer | None:
+    return judge(fields, spoken=True) if places_something(fields) else None
+
+
+def _texts_within(tree: object) -> Iterator[str]:
+    """Texts under keys that APIs use for the answer itself, to a few levels."""
+    level = [tree]
+    for _ in range(5):
+        items = [item for node in level if isinstance(node, dict) for item in node.items()]
+        for key, value in items:
+            if isinstance(value, str) and str(key).casefold() in _WORDS_WITHIN and value.strip():
+                yield value.strip()
+        level = [value for _, value in items if isinstance(value, dict | list)]
+        level += [item for node in level if isinstance(node, list) for item in node[:8]]
+
+
+def _from_objects(text: str, depth: int) -> Answer | None:
+    """The last valid object in a text that places the clip; one with a point goes first."""
+    best: Answer | None = None
+    best_has_point = False
+    for tree in embedded_objects(text):
+        fields = find_fields(tree)
+        has_point = "latitude" in fields and "longitude" in fields
+        if places_something(fields) and (has_point or not best_has_point):
+            best, best_has_point = judge(fields, spoken=True), has_point
+    return best
+
+
+def embedded_objects(text: str) -> Iterator[object]:
+    """Valid JSON objects, and lists of them, that stand in a text, in their order."""
+    decoder = json.JSONDecoder(strict=False)
+    effort = 20 * len(text) + 10_000
+    position = 0
+    while match := _OBJECT_START.search(text, position):
+        start = match.start()
+        try:
+            tree, position = decoder.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            position = start + 1
+            effort -= max(error.pos - start, 1)
+        except (RecursionError, ValueError):
+            return
+        else:
+            yield tree
+        if effort < 0:
+            return
+
+
+def _from_broken_object(text: str) -> Answer | None:
+    """The answer in JSON that is no valid JSON: repaired, or its keys and values one by one."""
+    start = text.find("{")
+    if start < 0:
+        return None
+    broken = _UNFINISHED_NUMBER.sub("", _last_fence(text) or text[start:])
+    fields = find_fields(_repaired(broken))
+    if not ("latitude" in fields and "longitude" in fields):
+        fields = {**fields, **key_values(broken)}
+    return judge(fields, spoken=True) if places_something(fields) else None
+
+
+def _last_fence(text: str) -> str:
+    """The last block between code fences that holds an object, or nothing."""
+    blocks = [block for block in text.split("```")[1::2] if "{" in block]
+    return blocks[-1][blocks[-1].index("{") :] if blocks else ""
+
+
+def _repaired(broken: str) -> object:
+    if len(broken) > _LONGEST_REPAIR or sum(map(broken.count, "{[")) > _MOST_BRACKETS:
+        return None
+    try:
+        return json_repair.loads(broken, skip_json_loads=True)
+    except Exception:  # a library's own failure on a model's text is no failure of ours
+        return None
+
+
+def _from_prose(text: str) -> Answer:
+    fields = key_values(text)
+    if not ("latitude" in fields and "longitude" in fields):
+        pair = pair_in_prose(text)
+        fields |= {"latitude": pair[0], "longitude": pair[1]} if pair else {}
+    if places_something(fields):
+        answer = judge(fields, spoken=True)
+        if answer.status is not Status.UNPARSEABLE or any(
+            getattr(answer, name) for name in ("city", "country", "continent")
+        ):
+            return answer
+    if is_failed_call(text):
+        return Answer(Status.ERROR)
+    if places.is_refusal(text) or is_refusing_prose(text):
+        return Answer(Status.REFUSED, reason=text)
+    return Answer(Status.UNPARSEABLE)
+
+
+def key_values(text: str) -> Fields:
+    """Fields of lines such as "**Country:** France" or "Lat = 48.85"; the last of a name counts."""
+    fields: Fields = {}
+    for match in _KEY_VALUE.finditer(text):
+        match_key = match["key"] or match["label"]
+        name = field_of_key(match_key)
+        value = match["quoted"] if match["quoted"] is not None else match["bare"] or ""
+        if name in ("latitude", "longitude"):
+            fields[name] = _coordinate_text(value)
+        elif name in ("pair", "reversed pair"):
+            fields |= find_fields({match_key: value.strip(" *_`.")})
+        elif name in LABELS:
+            label = value if match["quoted"] is not None else _LABEL_END.split(value, maxsplit=1)[0]
+            fields[name] = label.strip(" *_`.")
+    return fields
+
+
+def _coordinate_text(value: str) -> str:
+    """The coordinate at the beginning of the rest of a line."""
+    return _COORDINATE_END.split(tidy(value).strip(" *_`("), maxsplit=1)[0].strip()

@@ -1,0 +1,263 @@
+"""The fields of an answer that has been read into objects: finding them, judging them.
+
+Several candidates: a ranked list gives its first. Two coordinates always come from one object.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+
+from agl1k_core import places
+from agl1k_core.coordinates import Angle, ordered, read_angle, read_pair
+
+
+class Status(StrEnum):
+    """What became of a clip.
+
+    ``answered`` has a usable point; ``refused`` says in words or fields that it will not or cannot
+    tell; ``unparseable`` is an answer without a usable point, whose place names still count;
+    ``error`` is no answer from the model at all; ``missing`` is no record for the clip.
+    """
+
+    ANSWERED = "answered"
+    REFUSED = "refused"
+    UNPARSEABLE = "unparseable"
+    ERROR = "error"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer; degrees; None for what is absent. ``given`` holds the fields as found."""
+
+    status: Status
+    latitude: float | None = None
+    longitude: float | None = None
+    city: str | None = None
+    country: str | None = None
+    continent: str | None = None
+    reason: str | None = None
+    given: Mapping[str, object] = field(default_factory=dict)
+
+
+LABELS = ("city", "country", "continent")
+#: The fields of an answer that place it; protocols may judge them as found.
+GIVEN = ("latitude", "longitude", *LABELS)
+
+_NAMES = {
+    "latitude": "latitude lat latitud breitengrad latdeg latitudedeg latitudedegrees 纬度",
+    "longitude": "longitude lon lng long longitud längengrad londeg lngdeg longitudedeg "
+    "longitudedegrees 经度",
+    "city": "city town cityname nearestcity citytown cityortown citylocality municipality "
+    "locality ville stadt ciudad 城市",
+    "country": "country countryname nation countryorregion pays land país 国家",
+    "continent": "continent continentname kontinent continente 大洲 大陆",
+    "reason": "reason reasoning rationale explanation justification analysis thoughtprocess "
+    "chainofthought",
+    "pair": "coordinates coordinate coords coord latlng latlon latlong latitudelongitude "
+    "latitudeandlongitude gps gpscoordinates gpslocation point position geocoordinates geo "
+    "geometry location geolocation",
+    "reversed pair": "lnglat lonlat longlat longitudelatitude",
+}
+_FIELD_OF_KEY = {key: name for name, keys in _NAMES.items() for key in keys.split()}
+_PREFIX = re.compile(
+    r"^(?:(?:most)?(?:predicted|prediction|pred|estimated|estimate|guessed|guess|final|best|likely"
+    r"|approximate|approx|probable|center|centre|answer))+"
+)
+_ASIDE = re.compile(r"alternativ|other|second|runner|previous|draft|example|rejected|discard")
+_TRUTH = re.compile(r"^(?:true|truth|groundtruth|actual|reference|gold)")
+
+#: An answer has a handful of fields; anything larger is no answer but still must end.
+_MOST_NODES = 5000
+_MOST_KEYS = 64
+_LONGEST_LABEL = 300
+
+Fields = dict[str, object]
+
+
+@lru_cache(maxsize=4096)
+def field_of_key(key: str) -> str | None:
+    """The field that a key names, whatever its case, spacing and prefix; None for other keys."""
+    if len(key) > _MOST_KEYS:
+        return None
+    plain = "".join(char for char in key.casefold() if char.isalnum())
+    return _FIELD_OF_KEY.get(plain) or _FIELD_OF_KEY.get(_PREFIX.sub("", plain))
+
+
+def find_fields(tree: object) -> Fields:
+    """The answer's fields, as found, in nested objects and lists; the outermost come first."""
+    found: Fields = {}
+    for node in _objects(tree):
+        local = _local_fields(node)
+        if "latitude" in local and "longitude" in local and not _has_point(found):
+            found |= {name: local[name] for name in ("latitude", "longitude")}
+        found = {**local, **found}
+    return found
+
+
+def places_something(fields: Mapping[str, object]) -> bool:
+    """Whether any field of a place is there, even if it holds nothing."""
+    return any(name in fields for name in GIVEN)
+
+
+def _has_point(fields: Mapping[str, object]) -> bool:
+    return "latitude" in fields and "longitude" in fields
+
+
+def _objects(tree: object) -> Iterator[Mapping[str, object]]:
+    """Objects from the outside in; of a list of objects the first that places something."""
+    queue: deque[object] = deque([tree])
+    aside: deque[object] = deque()
+    for _ in range(_MOST_NODES):
+        if not queue:
+            queue, aside = aside, deque()
+        if not queue:
+            return
+        node = queue.popleft()
+        if isinstance(node, dict):
+            yield node
+            for key, value in node.items():
+                plain = "".join(char for char in str(key)[:_MOST_KEYS].casefold() if char.isalnum())
+                if isinstance(value, dict | list) and not _TRUTH.match(plain):
+                    (aside if _ASIDE.search(plain) else queue).append(value)
+        elif isinstance(node, list):
+            queue.extend(_first_placing(node))
+
+
+def _first_placing(items: list[object]) -> list[object]:
+    nested: list[object] = [item for item in items[:_MOST_NODES] if isinstance(item, dict | list)]
+    for item in nested:
+        if isinstance(item, dict) and places_something(_local_fields(item)):
+            return [item]
+    return nested
+
+
+def _local_fields(node: Mapping[str, object]) -> Fields:
+    """The fields that one object holds itself, pairs taken apart."""
+    found: Fields = {}
+    pairs: Fields = {}
+    for key, value in node.items():
+        name = field_of_key(key) if isinstance(key, str) else None
+        if name is None:
+            continue
+        if name in {"pair", "reversed pair"}:
+            pairs.update(_pair_fields(value, lon_first=name != "pair" or _is_geojson(node)))
+        elif name not in found or found[name] in (None, ""):
+            found[name] = value
+    return {**pairs, **found}
+
+
+def _is_geojson(node: Mapping[str, object]) -> bool:
+    return str(node.get("type", "")).casefold() == "point"
+
+
+def _pair_fields(value: object, *, lon_first: bool) -> Fields:
+    """Fields of a value that holds both coordinates, or of a text "City, Country"."""
+    if isinstance(value, list) and len(value) in (2, 3):
+        angles = [read_angle(item) for item in value[:2]]
+        if angles[0] and angles[1]:
+            return _point_fields(angles[0], angles[1], lon_first=lon_first)
+    if isinstance(value, str) and len(value) <= _LONGEST_LABEL:
+        pair = read_pair(value)
+        if pair:
+            lat, lon = pair[::-1] if lon_first else pair
+            return {"latitude": lat, "longitude": lon}
+        return _named_place(value)
+    return {}
+
+
+def _point_fields(first: Angle, second: Angle, *, lon_first: bool) -> Fields:
+    pair = (second.degrees, first.degrees) if lon_first else ordered(first, second)
+    return {"latitude": pair[0], "longitude": pair[1]} if pair else {}
+
+
+def _named_place(text: str) -> Fields:
+    if places.is_refusal(text):
+        return {"city": text, "country": text}
+    country = places.country_code(text)
+    first, _, rest = text.partition(",")
+    if country and rest:
+        return {"city": first.strip(), "country": rest.rpartition(",")[2].strip()}
+    return {"country": text} if country else {}
+
+
+def judge(fields: Mapping[str, object], *, spoken: bool) -> Answer:
+    """Status, point and labels of an answer's fields.
+
+    (0, 0) is a refusal whatever the labels say, a single 0 is a place. ``spoken``: the fields are
+    the model's own words, so that a null says "I cannot tell"; in a table it is an empty cell.
+    """
+    labels = {name: clean_label(fields.get(name)) for name in LABELS}
+    point = read_point(fields.get("latitude"), fields.get("longitude"))
+    if point == (0.0, 0.0):
+        status, point = Status.REFUSED, None
+    elif point is not None:
+        status = Status.ANSWERED
+    else:
+        status = _status_without_point(fields, any(labels.values()), spoken)
+    lat, lon = point or (None, None)
+    reason = fields.get("reason")
+    return Answer(
+        status,
+        lat,
+        lon,
+        **labels,
+        reason=reason if isinstance(reason, str) and reason else None,
+        given={name: fields.get(name) for name in GIVEN},
+    )
+
+
+def read_point(latitude: object, longitude: object) -> tuple[float, float] | None:
+    """A point on Earth in degrees from two values as found, or None."""
+    lat, lon = read_angle(latitude), read_angle(longitude)
+    if lat is None or lon is None:
+        return None
+    if (lat.axis, lon.axis) == ("longitude", "latitude"):
+        lat, lon = lon, lat
+    if not (abs(lat.degrees) <= 90 and abs(lon.degrees) <= 180):
+        return None
+    return lat.degrees, lon.degrees
+
+
+def _status_without_point(fields: Mapping[str, object], labelled: bool, spoken: bool) -> Status:
+    """Unparseable if anything in it tries to place the clip, refused if something declines to."""
+    values = [fields[name] for name in GIVEN if name in fields]
+    coordinates = [fields.get("latitude"), fields.get("longitude")]
+    if labelled or any(_is_attempt(value) for value in coordinates):
+        return Status.UNPARSEABLE
+    if any(places.is_refusal(value) or _is_zero(value) for value in values):
+        return Status.REFUSED
+    if spoken:
+        return Status.REFUSED if values else Status.UNPARSEABLE
+    return Status.ERROR
+
+
+def _is_attempt(value: object) -> bool:
+    return not (is_blank(value) or places.is_refusal(value) or _is_zero(value))
+
+
+def is_blank(value: object) -> bool:
+    """Whether a field holds nothing at all."""
+    return value is None or (isinstance(value, str) and not value.strip()) or value in ([], {})
+
+
+def _is_zero(value: object) -> bool:
+    angle = read_angle(value)
+    return angle is not None and angle.degrees == 0.0
+
+
+def clean_label(value: object) -> str | None:
+    """A place name as text, or None if the value names nothing or declines to."""
+    if isinstance(value, list) and value:
+        value = ", ".join(item for item in value if isinstance(item, str))
+    elif isinstance(value, dict):
+        value = value.get("name")
+    if not isinstance(value, str):
+        return None
+    text = value[: _LONGEST_LABEL * 4].strip(" \t\r\n*_`\"'“”")[:_LONGEST_LABEL]
+    return None if not text or places.is_refusal(text) else text

@@ -1,0 +1,182 @@
+"""Coordinates as models write them -> degrees: decimals, hemispheres, degrees and minutes, pairs.
+
+All patterns are linear in the length of the text, and texts are cut before they are searched.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from typing import Literal, NamedTuple
+
+Axis = Literal["latitude", "longitude"]
+
+#: A coordinate is short; a longer text is prose.
+_LONGEST_VALUE = 120
+
+_NUMBER = r"[-+]?(?<![\d.])\d{1,12}(?:[.,]\d{1,30})?"
+_HEMISPHERE = (
+    r"(?:north|south|east|west|nord|sud|este?|ouest|norte|sur|oeste|ost|süd|[nsewo])(?![^\W\d_])"
+)
+_DEGREES = r"(?:°|º|˚|\bdegrees?\b|\bdegs?\b\.?)"
+_MINUTES = r"(?:'|\bmin(?:utes?)?\b\.?)"
+_SECONDS = r"(?:\"|''|\bsec(?:onds?)?\b\.?)"
+_ANGLE = (
+    rf"(?P<deg>{_NUMBER})\s{{0,3}}(?:{_DEGREES}\s{{0,3}}"
+    rf"(?:(?P<min>\d{{1,3}}(?:[.,]\d{{1,20}})?)\s{{0,3}}{_MINUTES}\s{{0,3}}"
+    rf"(?:(?P<sec>\d{{1,3}}(?:[.,]\d{{1,20}})?)\s{{0,3}}{_SECONDS}\s{{0,3}})?)?)?"
+)
+_ANGLE_RE = re.compile(rf"{_ANGLE}(?P<hemi>{_HEMISPHERE})?", re.IGNORECASE)
+_LEADING_HEMISPHERE = re.compile(rf"^\W*{_HEMISPHERE}\W{{0,3}}\d", re.IGNORECASE)
+_HEMISPHERE_FIRST = re.compile(
+    rf"(?P<hemi>{_HEMISPHERE})[\s.:]{{0,3}}(?P<angle>{_ANGLE})", re.IGNORECASE
+)
+_COLON_ANGLE = re.compile(
+    r"^([-+]?\d{1,3}):(\d{1,2})(?::(\d{1,2}(?:\.\d{1,20})?))?\s*([nsewo]?)$", re.I
+)
+_PLAIN = re.compile(r"[-+]?(?:\d{1,12}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?")
+_TOLERANCE = re.compile(r"(?:±|\+/-|\+-).*", re.DOTALL)
+_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("−–—‒﹣－‐‑", "-"),
+        **dict.fromkeys("′’‘ʹ`´", "'"),
+        **dict.fromkeys("″”“", '"'),
+    }
+)
+_SOUTH_OR_WEST = {"s", "w", "o"}
+
+
+class Angle(NamedTuple):
+    """Degrees, and the axis that a hemisphere word names, if any."""
+
+    degrees: float
+    axis: Axis | None = None
+
+
+def tidy(text: str) -> str:
+    """Typographic signs, digits and spaces as plain ones."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFKC", text.translate(_SIGNS)).translate(_SIGNS)
+
+
+def read_angle(value: object) -> Angle | None:
+    """One coordinate from a number or a text with exactly one; None if it holds none or several."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return _finite(value)
+    if isinstance(value, dict):
+        return _from_parts(value)
+    if isinstance(value, list):
+        return read_angle(value[0]) if len(value) == 1 and not isinstance(value[0], list) else None
+    return _from_text(value) if isinstance(value, str) and len(value) <= _LONGEST_VALUE else None
+
+
+def read_pair(text: str) -> tuple[float, float] | None:
+    """Latitude and longitude from a text with exactly two coordinates, by hemisphere or order.
+
+    Without hemispheres latitude comes first, unless only the other order is on Earth.
+    """
+    if len(text) > 2 * _LONGEST_VALUE:
+        return None
+    angles = _angles(_separated(tidy(text)))
+    return ordered(angles[0], angles[1]) if len(angles) == 2 else None
+
+
+def ordered(first: Angle, second: Angle) -> tuple[float, float] | None:
+    """Latitude and longitude from two angles; None if both name the same axis."""
+    if first.axis and first.axis == second.axis:
+        return None
+    swapped = first.axis == "longitude" or second.axis == "latitude"
+    unmarked = not (first.axis or second.axis)
+    if unmarked and abs(first.degrees) > 90 >= abs(second.degrees):
+        swapped = True
+    lat, lon = (second, first) if swapped else (first, second)
+    return lat.degrees, lon.degrees
+
+
+def _separated(text: str) -> str:
+    """A pair with decimal commas ("48,85; 2,35") stays; a comma between the two gets a space."""
+    if ";" in text or re.search(r"\d,\s", text) or text.count(",") != 1:
+        return text
+    return text.replace(",", ", ")
+
+
+def _finite(value: int | float) -> Angle | None:
+    try:
+        degrees = float(value)
+    except OverflowError:
+        return None
+    return Angle(degrees) if math.isfinite(degrees) else None
+
+
+def _from_text(text: str) -> Angle | None:
+    text = _TOLERANCE.sub("", tidy(text)).strip()
+    if _PLAIN.fullmatch(text):
+        return _finite(float(text))
+    colon = _COLON_ANGLE.match(text)
+    if colon:
+        return _assembled(colon[1], colon[2], colon[3], colon[4])
+    angles = _angles(text)
+    return angles[0] if len(angles) == 1 else None
+
+
+def _from_parts(parts: dict[object, object]) -> Angle | None:
+    """An angle whose degrees, minutes, seconds and hemisphere are fields of their own."""
+    known = {str(key).casefold(): value for key, value in parts.items()}
+    words = [known.get(name) for name in ("degrees", "minutes", "seconds")]
+    if words[0] is None:
+        words[0] = known.get("value")
+    hemisphere = known.get("direction") or known.get("hemisphere") or known.get("ref") or ""
+    if not isinstance(words[0], int | float | str) or isinstance(words[0], bool):
+        return None
+    return _assembled(words[0], words[1], words[2], str(hemisphere))
+
+
+def _angles(text: str) -> list[Angle]:
+    """All angles of a text, whose hemispheres stand all before or all behind their numbers."""
+    if _LEADING_HEMISPHERE.match(text):
+        text = _HEMISPHERE_FIRST.sub(lambda match: f"{match['angle']} {match['hemi']} ", text)
+    return [_angle(match) for match in _ANGLE_RE.finditer(text)]
+
+
+def _angle(match: re.Match[str]) -> Angle:
+    return _assembled(match["deg"], match["min"], match["sec"], match["hemi"]) or Angle(math.nan)
+
+
+def _assembled(
+    degrees: object, minutes: object, seconds: object, hemisphere: object
+) -> Angle | None:
+    try:
+        whole, *rest = (float(str(x or 0).replace(",", ".")) for x in (degrees, minutes, seconds))
+    except ValueError:
+        return None
+    size = abs(whole) + rest[0] / 60 + rest[1] / 3600
+    letter = str(hemisphere or "").casefold()[:2]
+    letter = "o" if letter == "ou" else "e" if letter in {"es", "os"} else letter[:1]
+    negative = letter in _SOUTH_OR_WEST or str(degrees).strip().startswith("-")
+    axis: Axis | None = None
+    if letter:
+        axis = "latitude" if letter in {"n", "s"} else "longitude"
+    return Angle(-size if negative else size, axis) if math.isfinite(size) else None
+
+
+_BETWEEN = re.compile(r"[\s,;/()\[\]]{0,6}(?:(?:and|by|lon|lng|long|longitude)[\s:=]{0,3})?")
+
+
+def pair_in_prose(text: str) -> tuple[float, float] | None:
+    """The last point that a text names: two hemispheres, or two decimals and a comma."""
+    text = tidy(text)
+    matches = list(_ANGLE_RE.finditer(text))
+    for first, second in zip(matches[-2::-1], matches[:0:-1], strict=True):
+        gap = text[first.end() : second.start()]
+        if len(gap) > 20 or not _BETWEEN.fullmatch(gap):
+            continue
+        marked = bool(first["hemi"]) and bool(second["hemi"])
+        decimal = "." in first["deg"] and "." in second["deg"] and "," in gap
+        pair = ordered(_angle(first), _angle(second)) if marked or decimal else None
+        if pair and abs(pair[0]) <= 90 and abs(pair[1]) <= 180:
+            return pair
+    return None
