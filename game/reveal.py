@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from agl1k_core import places
 from agl1k_core.benchmark import Benchmark, Clip
 from agl1k_core.errors import Agl1kError
-from agl1k_core.geodesy import compass_direction, geodesic_line
+from agl1k_core.geodesy import compass_direction, geodesic_line, is_point
 from game.answers import MAX_POINTS, distance_and_score, max_points_of, points_of
 from game.views import ModelGuess, Reveal, Summary
 from store.guesses import Guess
@@ -70,7 +69,7 @@ def _reveal(
         action=str(guess.action),
         key=clip.key,
         title=clip.title,
-        label=place_label(benchmark, clip),
+        label=place_label(clip),
         lat=clip.lat,
         lon=clip.lon,
         pin_lat=lat,
@@ -89,30 +88,26 @@ def _reveal(
 
 
 def _model_guess(clip: Clip, name: str, point: tuple[float, float] | None) -> ModelGuess:
-    if point is None:
+    if point is None or not is_point(*point):
         return ModelGuess(name)
     distance_km, score = distance_and_score(clip, *point)
     return ModelGuess(name, *point, distance_km, round(score))
 
 
-def place_label(benchmark: Benchmark, clip: Clip) -> str:
-    """ "Essaouira, Morocco", or what of it is known, or the coordinates."""
-    code = places.country_code(clip.country)
-    country = clip.country or (places.country_name(code) if code else "")
-    names = [name for name in (clip.city, country) if name]
-    if names:
-        return ", ".join(names)
-    return point_in_words(clip.lat, clip.lon)
+def place_label(clip: Clip) -> str:
+    """City and country, what of it is known, or the coordinates."""
+    names = [name for name in (clip.city, clip.country) if name]
+    return ", ".join(names) or point_in_words(clip.lat, clip.lon)
 
 
 def point_in_words(lat: float, lon: float) -> str:
-    """ "31.51° N, 9.77° W"."""
+    """Like 31.51° N, 9.77° W."""
     north, east = "N" if lat >= 0 else "S", "E" if lon >= 0 else "W"
     return f"{abs(lat):.2f}° {north}, {abs(lon):.2f}° {east}"
 
 
 def distance_in_words(distance_km: float) -> str:
-    """ "<1 km", "12 km", "1,234 km"."""
+    """Like 1,234 km; below one, <1 km."""
     return "<1 km" if distance_km < 1.0 else f"{distance_km:,.0f} km"
 
 
