@@ -1,0 +1,326 @@
+"""The sound of a clip, without its place: copies free of tags at addresses that tell nothing.
+
+A recording comes from the benchmark's folder or, where it has an address, is fetched when it is
+asked for. What a browser gets is a copy from a bounded cache, in which names, times and sizes of
+files say nothing of the recording. Messages hold a clip's key at most.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import queue
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import FileResponse, PlainTextResponse
+
+from agl1k_core import audio
+from agl1k_core.benchmark import Benchmark
+from agl1k_core.download import Patience
+from agl1k_core.errors import Agl1kError
+from agl1k_core.fetch import fetch_recording
+from agl1k_core.recordings import find_recording
+
+log = logging.getLogger(__name__)
+
+#: A player waits: fewer and shorter tries than ``agl1k fetch`` makes.
+PATIENCE = Patience(connect_s=5, read_s=10, attempt_s=60, attempts=3, longest_wait_s=5)
+
+MAX_CACHE_BYTES = 2_000_000_000
+N_PEAKS = 200
+MEDIA_TYPES = {".mp3": "audio/mpeg", ".m4a": "audio/mp4"}
+NO_SUCH_SOUND = "There is no such sound, or its turn is over. Go back to the game and reload it."
+NO_SOUND_NOW = "This sound cannot be had at the moment. Skip it, or report it as broken."
+
+_FIXED_MTIME_S = 946_684_800  # 2000-01-01: the real time would tell when a clip came in
+_IN_USE_S = 900
+_LEFT_OVER_S = 86_400
+_FAILURE_STANDS_S = 30
+_MAX_WAITING = 200
+_MAX_SLOW = 8
+
+Fetch = Callable[[Benchmark, str, Path], Path]
+Resolve = Callable[[str], tuple[Benchmark, str] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedClip:
+    """A copy that may be sent to a browser; ``peaks`` (0 to 1) draw its waveform."""
+
+    path: Path
+    duration_s: float
+    peaks: tuple[float, ...]
+
+    @property
+    def media_type(self) -> str:
+        """For ``Content-Type``."""
+        return MEDIA_TYPES[self.path.suffix]
+
+
+def fetch_for_player(benchmark: Benchmark, key: str, folder: Path) -> Path:
+    """``fetch_recording`` with a player's patience."""
+    return fetch_recording(benchmark, key, folder, patience=PATIENCE)
+
+
+class ClipStore:
+    """Prepared clips in ``cache_dir``, at most about ``max_bytes`` of them, oldest use out first.
+
+    Safe to use from many threads: a clip that several ask for is made once. Copies used in the
+    last ``in_use_s`` are never thrown out.
+    """
+
+    def __init__(
+        self,
+        cache_dir: Path,
+        *,
+        fetch: Fetch = fetch_for_player,
+        max_bytes: int = MAX_CACHE_BYTES,
+        in_use_s: float = _IN_USE_S,
+        failure_stands_s: float = _FAILURE_STANDS_S,
+        prefetchers: int = 2,
+    ) -> None:
+        self._folder = cache_dir
+        self._fetch = fetch
+        self._max_bytes = max_bytes
+        self._in_use_s = in_use_s
+        self._failure_stands_s = failure_stands_s
+        self._lock = threading.Lock()
+        self._making: dict[str, Future[PreparedClip]] = {}
+        self._failed: dict[str, tuple[float, Agl1kError]] = {}
+        self._prefetcher = _Prefetcher(self.prepare, prefetchers)
+
+    def prepare(self, benchmark: Benchmark, key: str) -> PreparedClip:
+        """The copy of a clip, made or fetched if need be; raises ``Agl1kError`` if it can't be had.
+
+        A failure stands for a while, so that a browser's retries don't become downloads.
+        """
+        if key not in benchmark:
+            raise Agl1kError(f"Benchmark {benchmark.slug} has no clip {key}.")
+        prepared = self.cached(benchmark, key)
+        if prepared:
+            return prepared
+        name = _opaque_name(benchmark, key)
+        with self._lock:
+            self._raise_recent_failure(name)
+            running = self._making.get(name)
+            mine: Future[PreparedClip] = Future()
+            if running is None:
+                self._making[name] = mine
+        if running is not None:
+            return running.result()
+        try:
+            # Another thread may have finished between the look into the cache and the lock.
+            mine.set_result(self.cached(benchmark, key) or self._made(benchmark, key))
+        except Exception as error:
+            mine.set_exception(self._noted_failure(benchmark, key, error))
+        finally:
+            mine.cancel()  # for those who wait, should an interrupt have come; else without effect
+            with self._lock:
+                del self._making[name]
+        return mine.result()
+
+    def cached(self, benchmark: Benchmark, key: str) -> PreparedClip | None:
+        """The copy of a clip if it is there and of the recording that the folder has now."""
+        name = _opaque_name(benchmark, key)
+        try:
+            about = json.loads((self._folder / f"{name}.json").read_bytes())
+            path = self._folder / (name + about["suffix"])
+            whole = path.stat().st_size == about["n_bytes"]
+            prepared = PreparedClip(path, about["duration_s"], tuple(about["peaks"]))
+            source = _in_folder(benchmark, key)
+            current = source is None or about["of"] == _stamp(source)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        if not (whole and current and path.suffix in MEDIA_TYPES):
+            return None
+        with suppress(OSError):
+            os.utime(path, (time.time(), _FIXED_MTIME_S))
+        return prepared
+
+    def prefetch(self, benchmark: Benchmark, keys: Iterable[str]) -> None:
+        """Prepare clips in the background; when too many wait, the newest are left out."""
+        for key in keys:
+            self._prefetcher.add(benchmark, key)
+
+    def close(self) -> None:
+        """End the background work; what is being prepared is finished first or abandoned."""
+        self._prefetcher.close()
+
+    def _made(self, benchmark: Benchmark, key: str) -> PreparedClip:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._clear_left_overs()
+        with tempfile.TemporaryDirectory(prefix="incoming-", dir=self._folder) as scratch:
+            source = _in_folder(benchmark, key)
+            stamp = _stamp(source) if source else ""
+            recording = source or self._fetch(benchmark, key, Path(scratch))
+            copy = audio.tag_free_copy(recording, Path(scratch) / "copy")
+            info, peaks = audio.outline(copy, N_PEAKS)
+            about = {
+                "of": stamp,
+                "suffix": copy.suffix,
+                "n_bytes": copy.stat().st_size,
+                "duration_s": round(info.duration_s, 3),
+                "peaks": peaks,
+            }
+            described = Path(scratch) / "copy.json"
+            described.write_text(json.dumps(about))
+            name = _opaque_name(benchmark, key)
+            os.utime(copy, (time.time(), _FIXED_MTIME_S))
+            path = copy.replace(self._folder / (name + copy.suffix))
+            described.replace(self._folder / f"{name}.json")
+        self._throw_out_oldest()
+        return PreparedClip(path, round(info.duration_s, 3), tuple(peaks))
+
+    def _raise_recent_failure(self, name: str) -> None:
+        failed = self._failed.get(name)
+        if failed and time.monotonic() - failed[0] < self._failure_stands_s:
+            raise failed[1]
+
+    def _noted_failure(self, benchmark: Benchmark, key: str, error: Exception) -> Agl1kError:
+        if isinstance(error, OSError):  # without its file name
+            reason = f"The cache of sounds cannot be written: {error.strerror}."
+        elif isinstance(error, Agl1kError):
+            reason = str(error)
+        else:
+            log.exception("Clip %s of %s could not be prepared", key, benchmark.slug)
+            reason = f"Unexpected {type(error).__name__}."
+        log.warning("Clip %s of %s is not to be had: %s", key, benchmark.slug, reason)
+        failure = Agl1kError(f"Clip {key} is not to be had: {reason}")
+        with self._lock:
+            now = time.monotonic()
+            recent = [item for item in self._failed.items() if now - item[1][0] < 60]
+            self._failed = {**dict(recent), _opaque_name(benchmark, key): (now, failure)}
+        return failure
+
+    def _throw_out_oldest(self) -> None:
+        """Keep the copies within ``max_bytes``, but for those in use."""
+        copies = []
+        for path in self._folder.iterdir():
+            with suppress(FileNotFoundError):
+                if path.suffix in MEDIA_TYPES:
+                    copies.append((path.stat().st_atime, path.stat().st_size, path))
+        excess = sum(n_bytes for _, n_bytes, _ in copies) - self._max_bytes
+        for used_s, n_bytes, path in sorted(copies):
+            if excess <= 0 or used_s > time.time() - self._in_use_s:
+                return
+            path.with_suffix(".json").unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+            excess -= n_bytes
+
+    def _clear_left_overs(self) -> None:
+        """Remove what a killed process left behind."""
+        for path in self._folder.glob("incoming-*"):
+            with suppress(FileNotFoundError):
+                if time.time() - path.stat().st_mtime > _LEFT_OVER_S:
+                    shutil.rmtree(path, ignore_errors=True)
+
+
+def clip_router(store: ClipStore, resolve: Resolve) -> APIRouter:
+    """The route ``/clip/{token}``: a clip's sound, whole or in ranges.
+
+    ``resolve`` gives the benchmark and key behind a token, or None for one that may not be heard.
+    Preparing runs beside the event loop, and what must be fetched does not hold up what is there.
+    """
+    router = APIRouter()
+    slow = CapacityLimiter(_MAX_SLOW)
+
+    def look_up(token: str) -> tuple[Benchmark, str, PreparedClip | None] | None:
+        found = resolve(token)
+        return (*found, store.cached(*found)) if found else None
+
+    @router.api_route("/clip/{token}", methods=["GET", "HEAD"], include_in_schema=False)
+    async def clip(token: str, request: Request) -> Response:
+        found = await to_thread.run_sync(look_up, token)
+        if found is None:
+            return _plainly(404, NO_SUCH_SOUND)
+        benchmark, key, prepared = found
+        try:
+            if prepared is None:
+                prepared = await to_thread.run_sync(store.prepare, benchmark, key, limiter=slow)
+            return await to_thread.run_sync(_sent, prepared)
+        except (Agl1kError, OSError):
+            return _plainly(503, NO_SOUND_NOW)
+
+    return router
+
+
+def _sent(prepared: PreparedClip) -> FileResponse:
+    """No file name goes along; ETag and Last-Modified come of a fixed time and the copy's size."""
+    return FileResponse(
+        prepared.path,
+        media_type=prepared.media_type,
+        stat_result=prepared.path.stat(),
+        headers={"Cache-Control": "private, max-age=3600", "X-Content-Type-Options": "nosniff"},
+    )
+
+
+def _plainly(status_code: int, sentence: str) -> PlainTextResponse:
+    return PlainTextResponse(sentence, status_code, headers={"Cache-Control": "no-store"})
+
+
+def _opaque_name(benchmark: Benchmark, key: str) -> str:
+    return hashlib.sha256(f"{benchmark.slug}\0{key}".encode()).hexdigest()[:32]
+
+
+def _in_folder(benchmark: Benchmark, key: str) -> Path | None:
+    if benchmark.audio_dir is None:
+        return None
+    return find_recording(benchmark, benchmark.clip(key), benchmark.audio_dir)
+
+
+def _stamp(source: Path) -> str:
+    found = source.stat()
+    return f"{found.st_size}-{found.st_mtime_ns}"
+
+
+class _Prefetcher:
+    """Daemon threads that work off a bounded queue; started when there is first work."""
+
+    def __init__(self, prepare: Callable[[Benchmark, str], object], n_threads: int) -> None:
+        self._prepare = prepare
+        self._n_threads = n_threads
+        self._waiting: queue.Queue[tuple[Benchmark, str] | None] = queue.Queue(_MAX_WAITING)
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def add(self, benchmark: Benchmark, key: str) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            if not self._threads:
+                self._threads = [
+                    threading.Thread(target=self._work, name=f"prefetch-{n}", daemon=True)
+                    for n in range(self._n_threads)
+                ]
+                for thread in self._threads:
+                    thread.start()
+        with suppress(queue.Full):
+            self._waiting.put_nowait((benchmark, key))
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+        with suppress(queue.Empty):
+            while True:
+                self._waiting.get_nowait()
+        for _ in self._threads:
+            self._waiting.put(None)
+
+    def _work(self) -> None:
+        while (item := self._waiting.get()) is not None:
+            # Whoever plays the clip is told then; a thread that dies would be missed by nobody.
+            with suppress(Exception):
+                self._prepare(*item)
