@@ -1,0 +1,345 @@
+// The map component: a pin to guess with, and what Python tells it to show. The Leaflet map itself
+// is made by folium's script; ui/worldmap.py passes it here. Leaflet is the global L.
+import { BaseMap } from './map/basemap.js';
+import { pointsLayer } from './map/points.js';
+
+const HOME = [22, 8];
+const PINS = {
+  guess: {
+    size: [30, 40],
+    anchor: [15, 39],
+    draw: (text) => `<path class="agl-pin-body" d="M15 1.5C7.5 1.5 1.5 7.4 1.5 14.8 1.5 24.6 15 38.5 15 38.5s13.5-13.9 13.5-23.7C28.5 7.4 22.5 1.5 15 1.5z"/>${
+      text ? `<text x="15" y="20">${text}</text>` : '<circle class="agl-pin-eye" cx="15" cy="14.8" r="5"/>'}`,
+  },
+  truth: {
+    size: [34, 42],
+    anchor: [6, 40],
+    draw: (text) => `<path class="agl-pin-edge" d="M6 3v36"/><path class="agl-pin-pole" d="M6 3v36"/><path class="agl-pin-body" d="M6 3.5c8-4 14 4 25 0v17c-11 4-17-4-25 0z"/>${
+      text ? `<text x="18.5" y="17.5">${text}</text>` : '<path class="agl-pin-eye" d="M13.5 12l3.4 3.6 6.6-7"/>'}`,
+  },
+  model: {
+    size: [18, 18],
+    anchor: [9, 9],
+    draw: () => '<path class="agl-pin-body" d="M9 2l7 7-7 7-7-7z"/>',
+  },
+};
+
+/** Bind a component to its folium map; returns the WorldMap. */
+export async function attach(gradio, map) {
+  await styleSheet('worldmap.css');
+  return new WorldMap(gradio, map);
+}
+
+/** Gradio waits for scripts only; the canvas reads its colours from the style sheet. */
+async function styleSheet(name) {
+  const link = [...document.querySelectorAll('link[rel=stylesheet]')].find(({ href }) => href.includes(name));
+  if (!link || link.sheet) return;
+  await new Promise((done) => ['load', 'error'].forEach((event) => link.addEventListener(event, done)));
+}
+
+class WorldMap {
+  constructor({ element, props, watch }, map) {
+    Object.assign(this, { element, props, map, pin: null, locked: false });
+    this.frame = map.getContainer();
+    this.status = element.querySelector('.agl-map-status');
+    this.scene = null; // draws what was revealed; called again when the view moves around the world
+    this.layers = L.layerGroup().addTo(map);
+    map.setMinZoom(1).setMaxZoom(12).setMaxBounds([[-86, -1e6], [86, 1e6]]);
+    map.attributionControl.setPrefix('Leaflet').addAttribution('Natural Earth, GeoNames');
+    this.goHome();
+    this.base = new BaseMap(map);
+    this.base.ready.then(() => element.dispatchEvent(new Event('agl-map-ready')), (error) => {
+      console.error(error);
+      this.say('The outlines of the map could not be loaded. Reload the page to try again.', true);
+    });
+    this.prepareFrame();
+    this.listen();
+    this.showRaster();
+    watch('cmd', () => this.obey(props.cmd));
+    watch('value', () => this.followValue());
+    if (props.cmd) this.obey(props.cmd);
+    else this.followValue();
+  }
+
+  prepareFrame() {
+    const { frame, props } = this;
+    frame.setAttribute('role', 'application');
+    const hint = 'Arrow keys move the map, plus and minus zoom';
+    frame.setAttribute('aria-label', props.readonly
+      ? `${props.map_label}. ${hint}.`
+      : `${props.map_label}. ${hint}, Enter or Space drops the pin at the crosshair.`);
+    if (!props.readonly) return;
+    this.map.scrollWheelZoom.disable(); // it would swallow the scrolling of a long page
+    this.map.on('focus', () => this.map.scrollWheelZoom.enable());
+    this.map.on('blur', () => this.map.scrollWheelZoom.disable());
+  }
+
+  listen() {
+    const { map, frame } = this;
+    this.updateLock();
+    map.on('click', ({ latlng }) => this.drop(latlng));
+    map.on('moveend', () => this.follow());
+    frame.addEventListener('keydown', (event) => this.onKey(event));
+    new ResizeObserver(() => this.resize()).observe(frame);
+    const recolour = new MutationObserver(() => this.recolour());
+    for (const node of [document.documentElement, document.body]) {
+      recolour.observe(node, { attributes: true, attributeFilter: ['class'] });
+    }
+  }
+
+  /** Raster tiles cover the drawn land, but only once a first one has come. */
+  showRaster() {
+    const { tiles } = this.props;
+    if (!tiles) return;
+    const probe = new Image();
+    probe.onload = () => {
+      const credit = tiles.includes('openstreetmap') ? '© OpenStreetMap contributors' : '';
+      L.tileLayer(tiles, { attribution: credit, maxZoom: 12 }).addTo(this.map);
+      this.base.names.remove();
+    };
+    probe.src = L.Util.template(tiles, { s: 'a', z: 0, x: 0, y: 0, r: '' });
+  }
+
+  recolour() {
+    this.base.recolour();
+    this.pointsLayer?.repaint();
+  }
+
+  // ---- the pin
+
+  onKey(event) {
+    if (event.target !== this.frame) return;
+    if (event.key === 'Enter' || event.key === ' ') {
+      event.preventDefault();
+      this.drop(this.map.getCenter());
+    } else if (event.key.startsWith('Arrow') || event.key === '+' || event.key === '-') {
+      clearTimeout(this.telling);
+      this.telling = setTimeout(() => this.say(`Crosshair at ${this.inWords(this.map.getCenter())}`), 700);
+    }
+  }
+
+  drop(latlng) {
+    if (this.locked || this.props.readonly) return;
+    clearTimeout(this.telling);
+    this.putPin(latlng);
+    const { lat, lng } = latlng.wrap();
+    const value = { latitude: round(Math.max(-90, Math.min(90, lat))), longitude: round(lng) };
+    this.props.value = JSON.stringify(value);
+    this.say(`Pin at ${this.inWords(latlng)}`);
+    this.element.dispatchEvent(new CustomEvent('agl-pin', { bubbles: true, detail: value }));
+  }
+
+  /** Shows the pin where it was put, on whichever copy of the world that is. */
+  putPin(latlng) {
+    if (this.pin) return this.pin.setLatLng(latlng);
+    this.pin = marker('guess', latlng, { draggable: true, autoPan: true }).addTo(this.map);
+    this.pin.on('dragend', () => this.drop(this.pin.getLatLng()));
+    return this.pin;
+  }
+
+  removePin() {
+    this.pin?.remove();
+    this.pin = null;
+  }
+
+  followValue() {
+    if (this.locked) return;
+    const value = this.props.value ? JSON.parse(this.props.value) : null;
+    if (value) this.putPin(this.nearView(L.latLng(value.latitude, value.longitude)));
+    else this.removePin();
+  }
+
+  inWords(latlng) {
+    const { lat, lng } = latlng.wrap();
+    const place = this.base.nearest(lat, lng);
+    const near = place ? `, ${Math.round(place.distance)} km from ${place.name}` : '';
+    return coordinates(lat, lng) + near;
+  }
+
+  /** Tells screen readers, and with ``visibly`` everybody. */
+  say(text, visibly = false) {
+    this.status.textContent = text;
+    this.status.classList.toggle('agl-sr-only', !visibly);
+  }
+
+  // ---- what Python asks for
+
+  obey(command) {
+    const { op } = command ?? {};
+    if (!['reset', 'lock', 'restore', 'reveal', 'summary', 'points'].includes(op)) return;
+    clearTimeout(this.telling);
+    this[op](command);
+    this.updateLock();
+    if (command.text) this.say(command.text);
+  }
+
+  updateLock() {
+    this.element.classList.toggle('agl-map-aiming', !this.locked && !this.props.readonly);
+    if (this.pin?.dragging) this.pin.dragging[this.locked ? 'disable' : 'enable']();
+  }
+
+  clear() {
+    this.scene = null;
+    this.layers.clearLayers();
+    this.pointsLayer?.remove();
+    this.removePin();
+  }
+
+  reset({ view }) {
+    this.clear();
+    this.locked = false;
+    this.props.value = null;
+    this.say('');
+    if (view !== 'keep') this.goHome();
+  }
+
+  lock() {
+    this.locked = true;
+  }
+
+  restore({ pin, locked }) {
+    this.clear();
+    this.locked = Boolean(locked);
+    if (!pin) return;
+    const latlng = this.nearView(L.latLng(pin.latitude, pin.longitude));
+    this.putPin(latlng);
+    this.props.value = JSON.stringify(pin);
+    if (!this.map.getBounds().contains(latlng)) this.map.panTo(latlng, { animate: false });
+  }
+
+  reveal({ guess, truth, label, line, models = [] }) {
+    this.locked = true;
+    const way = wayOf(guess, truth, line);
+    const end = way.at(-1);
+    this.show(way, (turn) => {
+      this.drawRound({ guess, label, turn, way });
+      for (const model of models) {
+        const { latitude: lat, longitude } = model;
+        const lng = longitude + 360 * Math.round((end[1] - longitude) / 360) + turn;
+        const words = `${model.name}: ${kilometres(model.distance_km)} away`;
+        marker('model', [lat, lng], { keyboard: true, title: words }).bindTooltip(words).addTo(this.layers);
+      }
+    });
+  }
+
+  summary({ rounds }) {
+    this.locked = true;
+    const drawn = rounds.map((round) => ({ ...round, way: wayOf(round.guess, round.truth, round.line) }));
+    this.show(drawn.flatMap(({ way }) => way), (turn) => {
+      for (const round of drawn) this.drawRound({ ...round, turn, text: round.number });
+    });
+  }
+
+  points({ points }) {
+    this.clear();
+    this.locked = true;
+    this.pointsLayer = pointsLayer(points, this.base.colour).addTo(this.map);
+  }
+
+  drawRound({ guess, label, turn, way, text = '' }) {
+    const turned = way.map(([lat, lng]) => [lat, lng + turn]);
+    const name = text ? `Round ${text}: ` : '';
+    if (guess) {
+      for (const className of ['agl-line-casing', 'agl-line']) {
+        L.polyline(turned, { className, interactive: false, renderer: this.renderer() }).addTo(this.layers);
+      }
+      const own = `${name}your pin`;
+      marker('guess', turned[0], { text, title: own }).bindTooltip(own).addTo(this.layers);
+    }
+    const shown = { direction: 'auto', offset: [28, -26], className: 'agl-tip' };
+    const truth = marker('truth', turned.at(-1), { text, title: name + label });
+    truth.bindTooltip(text ? name + label : label, { ...shown, permanent: !text && Boolean(label) });
+    truth.addTo(this.layers);
+  }
+
+  renderer() {
+    this.svg ??= L.svg({ padding: 1 });
+    return this.svg;
+  }
+
+  // ---- the view
+
+  /** Replace what is shown by ``scene``, and move so that all of ``way`` is in sight. */
+  show(way, scene) {
+    this.clear();
+    this.scene = scene;
+    const longitudes = way.map(([, lng]) => lng);
+    this.middle = (Math.min(...longitudes) + Math.max(...longitudes)) / 2;
+    this.drawScene();
+    this.fit(way.map(([lat, lng]) => [lat, lng + this.turn]));
+  }
+
+  drawScene() {
+    this.turn = 360 * Math.round((this.map.getCenter().lng - this.middle) / 360);
+    this.layers.clearLayers();
+    this.scene(this.turn);
+  }
+
+  /** Keep pins on the copy of the world that is being looked at. */
+  follow() {
+    if (this.pin) this.pin.setLatLng(this.nearView(this.pin.getLatLng()));
+    const turns = Math.round((this.map.getCenter().lng - this.middle) / 360);
+    if (this.scene && 360 * turns !== this.turn) this.drawScene();
+  }
+
+  nearView({ lat, lng }) {
+    return L.latLng(lat, lng + 360 * Math.round((this.map.getCenter().lng - lng) / 360));
+  }
+
+  fit(latlngs) {
+    const move = () => {
+      const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+      const padding = { paddingTopLeft: [48, 56], paddingBottomRight: [64, 40] };
+      this.map.flyToBounds(L.latLngBounds(latlngs), {
+        ...padding, maxZoom: 8, duration: 0.9, animate: !still });
+    };
+    this.whenReady(move);
+  }
+
+  goHome() {
+    this.whenReady(() => this.map.setView(HOME, this.frame.clientWidth < 600 ? 1 : 2, { animate: false }));
+  }
+
+  /** Moves wait until the map has a size (not in a hidden tab) and no zoom is under way. */
+  whenReady(move) {
+    this.waiting = null;
+    if (this.map.getSize().x === 0) this.waiting = move;
+    // Leaflet drops a setView() that comes during the animation of a zoom.
+    else if (this.map._animatingZoom) this.map.once('zoomend', () => this.whenReady(move));
+    else move();
+  }
+
+  resize() {
+    this.map.invalidateSize({ animate: false });
+    if (this.waiting && this.map.getSize().x > 0) this.whenReady(this.waiting);
+  }
+}
+
+function marker(kind, latlng, { text = '', title = '', ...options } = {}) {
+  const { size, anchor, draw } = PINS[kind];
+  const [width, height] = size;
+  const label = String(text).replace(/[^\w]/g, '');
+  const html = `<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" aria-hidden="true">${draw(label)}</svg>`;
+  const icon = L.divIcon({ className: `agl-pin agl-pin-${kind}`, html, iconSize: size, iconAnchor: anchor });
+  const made = L.marker(latlng, { icon, keyboard: false, zIndexOffset: kind === 'model' ? 0 : 1000, ...options });
+  made.on('add', () => title && made.getElement().setAttribute('aria-label', title));
+  return made;
+}
+
+/** The way from guess to truth as [latitude, longitude] without jumps; only the truth if no guess. */
+function wayOf(guess, truth, line) {
+  if (line?.length) return line;
+  const end = [truth.latitude, truth.longitude];
+  if (!guess) return [end];
+  const turns = Math.round((truth.longitude - guess.longitude) / 360);
+  return [[guess.latitude, guess.longitude], [end[0], end[1] - 360 * turns]];
+}
+
+const round = (degrees) => Number(degrees.toFixed(5));
+const kilometres = (distance) => `${Math.round(distance).toLocaleString('en')} km`;
+
+function coordinates(lat, lng) {
+  const northSouth = lat < 0 ? 'S' : 'N';
+  const eastWest = lng < 0 ? 'W' : 'E';
+  return `${Math.abs(lat).toFixed(1)}° ${northSouth}, ${Math.abs(lng).toFixed(1)}° ${eastWest}`;
+}

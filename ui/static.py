@@ -1,0 +1,117 @@
+"""Files the pages need besides Gradio's own: ours under ``/static``, Leaflet under ``/vendor``."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from gradio.route_utils import STATIC_PATH_LIB
+from starlette.datastructures import Headers
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import Response
+from starlette.staticfiles import NotModifiedResponse, StaticFiles
+from starlette.types import Scope
+from xstatic.pkg import leaflet
+
+ASSETS = Path(str(files("assets")))
+LEAFLET = Path(leaflet.BASE_DIR)
+PUBLIC_SUFFIXES = (".css", ".js", ".svg")
+_MEDIA_TYPES = {".json": "application/json", ".js": "text/javascript", ".css": "text/css"}
+
+
+def mount_static(app: FastAPI, assets: Path = ASSETS) -> None:
+    """Serve what browsers may see of ``assets`` under ``/static``, and Leaflet.
+
+    Call it before Gradio is mounted at ``/``. Nothing is mounted at ``/assets``, which is
+    Gradio's own.
+    """
+    app.mount("/static", GZipMiddleware(PublicFiles(assets)), name="static")
+    app.mount("/vendor/leaflet", GZipMiddleware(CachedFiles(directory=LEAFLET)), name="leaflet")
+
+
+@cache
+def static_url(name: str) -> str:
+    """Address of a file in ``assets``, relative to the page, naming its content.
+
+    Such an address may be cached for ever: ``static/worldmap.js?v=0123456789``.
+    """
+    return f"static/{name}?v={_digest(ASSETS / name)}"
+
+
+@cache
+def leaflet_url(name: str) -> str:
+    """Address of one of Leaflet's files, relative to the page, naming its content."""
+    return f"vendor/leaflet/{name}?v={_digest(LEAFLET / name)}"
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:10]
+
+
+class CachedFiles(StaticFiles):
+    """``StaticFiles`` that lets browsers keep what was asked for with ``?v=``; asks again else."""
+
+    def file_response(self, full_path: Any, *args: Any, **kwargs: Any) -> Response:
+        response = super().file_response(full_path, *args, **kwargs)
+        scope: Scope = args[1]
+        versioned = b"v=" in scope.get("query_string", b"")
+        keep = "public, max-age=31536000, immutable" if versioned else "no-cache"
+        response.headers["Cache-Control"] = keep
+        return response
+
+
+class PublicFiles(CachedFiles):
+    """The style sheets, scripts and base map in ``assets``, and nothing else of it.
+
+    Gradio has files of its own under ``/static``; they are found behind ours.
+
+    The demo pack lies in the same folder, and its table holds the true places. A file that is
+    stored as ``name.gz`` is served as ``name``, compressed for those who take it.
+    """
+
+    def __init__(self, assets: Path) -> None:
+        super().__init__(directory=assets)
+        self.public = frozenset(_public_names(assets))
+        self.gradio = StaticFiles(directory=STATIC_PATH_LIB)
+
+    def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
+        name = Path(path).as_posix()
+        if f"{name}.gz" in self.public:
+            return super().lookup_path(f"{name}.gz")
+        if name in self.public:
+            return super().lookup_path(name)
+        return self.gradio.lookup_path(path)
+
+    def file_response(self, full_path: Any, *args: Any, **kwargs: Any) -> Response:
+        response = super().file_response(full_path, *args, **kwargs)
+        scope: Scope = args[1]
+        if Path(full_path).suffix != ".gz":
+            return response
+        return _unpacked_where_needed(response, Path(full_path), Headers(scope=scope))
+
+
+def _public_names(assets: Path) -> Iterable[str]:
+    for path in [*assets.iterdir(), *(assets / "map").iterdir()]:
+        stored_packed = path.parent.name == "map" and path.suffix == ".gz"
+        if path.is_file() and (path.suffix in PUBLIC_SUFFIXES or stored_packed):
+            yield path.relative_to(assets).as_posix()
+
+
+def _unpacked_where_needed(response: Response, path: Path, headers: Headers) -> Response:
+    response.headers["Vary"] = "Accept-Encoding"
+    if isinstance(response, NotModifiedResponse):
+        return response
+    media_type = _MEDIA_TYPES.get(Path(path.stem).suffix, "application/octet-stream")
+    if "gzip" in headers.get("Accept-Encoding", ""):
+        response.headers["Content-Encoding"] = "gzip"
+        response.headers["Content-Type"] = media_type
+        return response
+    kept = {name: response.headers[name] for name in ("cache-control", "vary")}
+    return Response(gzip.decompress(path.read_bytes()), media_type=media_type, headers=kept)

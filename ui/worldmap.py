@@ -1,0 +1,237 @@
+"""The world map on which players drop a pin and see where a clip was recorded.
+
+The map lives in the browser and is never built again: Python moves it by commands, passed as the
+component's ``cmd``, and reads the pin from its value, a JSON text.
+
+    world = WorldMap()
+    button.click(on_submit, world, world, queue=False, show_progress="hidden")
+
+    def on_submit(value):
+        pin = parse_pin(value)
+        return gr.update(cmd=reveal_command(guess=pin, truth=(18.1, -77.3), label="Jamaica"))
+
+Every command carries a nonce, because Gradio passes on only what has changed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import folium
+import gradio as gr
+
+from agl1k_core.errors import Agl1kError
+from ui.static import leaflet_url, static_url
+
+Point = tuple[float, float]  # latitude, longitude in degrees
+Command = dict[str, Any]
+
+HEIGHT = "clamp(320px, 55vh, 620px)"
+_CROSSHAIR = (
+    '<svg class="agl-map-cross" viewBox="0 0 44 44" aria-hidden="true">'
+    '<circle cx="22" cy="22" r="9"/><path d="M22 2v14M22 28v14M2 22h14M28 22h14"/></svg>'
+)
+
+
+class WorldMap(gr.HTML):
+    """A map whose value is the pin, ``{"latitude": …, "longitude": …}`` as JSON, or None.
+
+    ``readonly`` drops no pins. ``tiles`` is the URL template of a raster layer, shown only where
+    it can be reached. In the page, the event ``agl-pin`` bubbles from the component when a pin
+    is dropped; nothing is sent to the server.
+    """
+
+    def __init__(
+        self,
+        value: str | None = None,
+        *,
+        readonly: bool = False,
+        tiles: str = "",
+        label: str = "World map",
+        height: str = HEIGHT,
+        cmd: Command | None = None,
+        **kwargs: Any,
+    ) -> None:
+        body, script = _folium_parts(height)
+        super().__init__(
+            value=value,
+            label=label,
+            html_template=body,
+            js_on_load=script,
+            head=page_head(),
+            apply_default_css=False,
+            readonly=readonly,
+            tiles=tiles,
+            map_label=label,
+            cmd=cmd,
+            **kwargs,
+        )
+
+    def get_block_name(self) -> str:
+        return "html"
+
+
+def page_head() -> str:
+    """Tags that load what the map needs; in the page's own head they start it sooner."""
+    return (
+        f'<link rel="stylesheet" href="{leaflet_url("leaflet.css")}">'
+        f'<link rel="stylesheet" href="{static_url("worldmap.css")}">'
+        f'<script src="{leaflet_url("leaflet.js")}"></script>'
+    )
+
+
+def _folium_parts(height: str) -> tuple[str, str]:
+    """HTML and script of a new folium map, without its header, which asks a CDN for Leaflet."""
+    folium_map = folium.Map(tiles=None, location=(20, 0), zoom_start=1, zoom_control=True)
+    root: Any = folium_map.get_root()
+    root.render()
+    body = (
+        f'<div class="agl-map" style="height:{height}">{root.html.render().strip()}'
+        f'{_CROSSHAIR}<p class="agl-map-status agl-sr-only" role="status"></p></div>'
+    )
+    script = (
+        f"{root.script.render()}\n"
+        f"import(new URL('{static_url('worldmap.js')}', document.baseURI)).then("
+        f"({{ attach }}) => attach({{ element, props, watch }}, {folium_map.get_name()}));"
+    )
+    return body, script
+
+
+@dataclass(frozen=True, slots=True)
+class ModelGuess:
+    """Where a model placed the clip, and how far that is from the truth."""
+
+    name: str
+    latitude: float
+    longitude: float
+    distance_km: float
+
+
+@dataclass(frozen=True, slots=True)
+class RoundShown:
+    """One round of a summary; ``line`` as in `reveal_command`."""
+
+    number: int
+    guess: Point | None
+    truth: Point
+    label: str
+    line: Sequence[Point] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MapPoint:
+    """A line from a true place to a predicted one; ``colour_value`` 0 is good, 1 is bad."""
+
+    latitude: float
+    longitude: float
+    to_latitude: float
+    to_longitude: float
+    label: str
+    colour_value: float
+
+
+def parse_pin(value: str | None) -> Point | None:
+    """The pin in a map's value, or None where there is none.
+
+    Raises `Agl1kError` for anything but a JSON object with a latitude within ±90 and a
+    longitude within ±180, both in degrees.
+    """
+    if value is None or value == "":
+        return None
+    try:
+        content = json.loads(value)
+        latitude, longitude = (_number(content[name]) for name in ("latitude", "longitude"))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise Agl1kError("The pin could not be read. Drop it on the map again.") from error
+    if not (abs(latitude) <= 90 and abs(longitude) <= 180):
+        raise Agl1kError(
+            f"The pin at latitude {latitude:g}, longitude {longitude:g} is not on the map: "
+            "latitude goes from -90 to 90 and longitude from -180 to 180. Drop it again."
+        )
+    return latitude, longitude
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is not a number")
+    number = float(value) if abs(value) < 1e9 else math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"{value!r} is not finite")
+    return number
+
+
+def reset_command(*, keep_view: bool = False) -> Command:
+    """Take everything off the map and let a pin be dropped again."""
+    return _command("reset", view="keep" if keep_view else "world")
+
+
+def lock_command(*, text: str = "") -> Command:
+    """Keep the pin where it is."""
+    return _command("lock", text=text)
+
+
+def restore_command(pin: Point | None, *, locked: bool = False) -> Command:
+    """Put the pin back after a reload."""
+    return _command("restore", pin=_place(pin), locked=locked)
+
+
+def reveal_command(
+    *,
+    guess: Point | None,
+    truth: Point,
+    label: str,
+    line: Sequence[Point] = (),
+    models: Sequence[ModelGuess] = (),
+    text: str = "",
+) -> Command:
+    """Show the truth, the guess and the way between them; no pin can be dropped from then on.
+
+    ``line`` runs from guess to truth in (latitude, longitude); its longitudes don't jump and may
+    pass ±180, as `agl1k_core.geodesy.geodesic_line` gives them. ``text`` is told to screen readers.
+    """
+    return _command(
+        "reveal",
+        guess=_place(guess),
+        truth=_place(truth),
+        label=label,
+        line=_line(line),
+        models=[asdict(model) for model in models],
+        text=text,
+    )
+
+
+def summary_command(rounds: Sequence[RoundShown], *, text: str = "") -> Command:
+    """Show all rounds on one map, their pins numbered."""
+    shown = [
+        {
+            "number": entry.number,
+            "guess": _place(entry.guess),
+            "truth": _place(entry.truth),
+            "label": entry.label,
+            "line": _line(entry.line),
+        }
+        for entry in rounds
+    ]
+    return _command("summary", rounds=shown, text=text)
+
+
+def points_command(points: Sequence[MapPoint], *, text: str = "") -> Command:
+    """Show many lines from true to predicted places."""
+    return _command("points", points=[asdict(point) for point in points], text=text)
+
+
+def _command(op: str, **content: Any) -> Command:
+    return {"op": op, "nonce": secrets.token_hex(8), **content}
+
+
+def _place(point: Point | None) -> dict[str, float] | None:
+    return None if point is None else {"latitude": point[0], "longitude": point[1]}
+
+
+def _line(line: Sequence[Point]) -> list[list[float]]:
+    return [[round(lat, 4), round(lon, 4)] for lat, lon in line]
