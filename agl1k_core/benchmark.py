@@ -108,8 +108,13 @@ class Benchmark:
 
     @cached_property
     def country_codes(self) -> tuple[str, ...]:
-        """ISO 3166-1 alpha-2 code of each clip's label; empty where the label names no country."""
-        return tuple(self.canonical_country(clip.country) for clip in self.clips)
+        """ISO 3166-1 alpha-2 code of each clip's label; empty where the label names no country.
+
+        A label may be such a code itself: ``NA`` is Namibia here, though never so in an answer.
+        """
+        return tuple(
+            self.canonical_country(clip.country) or _known_code(clip.country) for clip in self.clips
+        )
 
     @cached_property
     def continents(self) -> tuple[str, ...]:
@@ -150,3 +155,7 @@ class Benchmark:
             classes = sorted(clip.classes.items())
             digest.update(json.dumps([*fields, classes], ensure_ascii=False).encode())
         return digest.hexdigest()
+
+
+def _known_code(label: str) -> str:
+    return label if len(label) == 2 and places.country_name(label) else ""

@@ -268,6 +268,9 @@ def _codes(benchmark: Benchmark, label: str, names: Sequence[str] | ObjectArray)
 def _truth_codes(benchmark: Benchmark, label: str) -> ObjectArray:
     if label == "continent":
         return np.array(benchmark.continents, dtype=object)
+    if label == "country":
+        pairs = zip(benchmark.country_codes, benchmark.clips, strict=True)
+        return np.array([code or places.fold(clip.country) for code, clip in pairs], dtype=object)
     return _codes(benchmark, label, [getattr(clip, label) for clip in benchmark.clips])
 
 

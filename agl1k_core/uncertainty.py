@@ -85,7 +85,7 @@ def resampled_quantiles(
     if not len(in_order):
         return result
     reached = np.cumsum(counts[:, counted][:, order], axis=1)
-    total = reached[:, -1]
+    total = reached[:, -1].astype(np.float64)
     filled = total > 0
     last = len(in_order) - 1
     for column, share in enumerate(shares):

@@ -133,6 +133,19 @@ def test_label_accuracy_canonicalises_names(
     assert paper.metrics["continent_accuracy"] == pytest.approx(2 / 3)
 
 
+def test_a_table_may_label_countries_by_code(
+    benchmark_of_four: Benchmark, make_predictions: Maker
+) -> None:
+    coded = [
+        replace(clip, country=code)
+        for clip, code in zip(benchmark_of_four.clips, ("FR", "KE", "FJ", "NA"), strict=True)
+    ]
+    result = evaluate(
+        replace(benchmark_of_four, clips=tuple(coded)), make_predictions(KEYS, TRUTH, labels=LABELS)
+    )
+    assert result.metrics["country_accuracy"] == 1
+
+
 def test_people_may_share_a_clip_and_are_resampled_together(
     benchmark_of_four: Benchmark, make_predictions: Maker
 ) -> None:

@@ -1,0 +1,250 @@
+"""What happens when a player does something: tokens and texts in, a ``Screen`` out. No Gradio."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qs, urlsplit
+
+from agl1k_core.errors import Agl1kError
+from game.clips import PreparedClip
+from game.picking import Filters
+from game.reveal import share_text, tell
+from game.rounds import Game
+from game.screens import Screen, Sound, reveal_html, status_html, summary_html
+from game.views import Reveal, RoundView, Summary
+from ui import worldmap
+
+NO_PIN = "There is no pin yet. Click the map, or use Enter at the crosshair, then submit."
+
+#: The prepared sound behind a clip's token; raises ``Agl1kError`` when it can't be had.
+SoundOf = Callable[[str], PreparedClip]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a player chose for a new round."""
+
+    mode: str = "free"
+    benchmark: str = ""
+    speech: str = "any"
+    continent: str = ""
+    timer_s: int | None = None
+    day: str = ""
+    code: str = ""
+
+
+class Play:
+    """The handlers of the play tab over one ``Game``.
+
+    Tokens are what the browser holds. A problem that a player can act on becomes the ``message``
+    of a ``Screen`` that leaves the rest of the page as it was.
+    """
+
+    def __init__(self, game: Game, sound_of: SoundOf, default_benchmark: str) -> None:
+        self._game = game
+        self._sound_of = sound_of
+        self._default = default_benchmark
+
+    def open(self, player: object, round_token: object, href: str = "") -> Screen:
+        """The page was loaded: the linked round, the one begun before, or a new free one."""
+        known = self._game.player_id(player) is not None
+        token = str(player) if known else self._game.new_player()
+        try:
+            return self._screen(token, self._opened(token, round_token, href))
+        except Agl1kError as error:
+            return self._fallback(token, str(error))
+
+    def _opened(self, player: str, round_token: object, href: str) -> RoundView:
+        query = parse_qs(urlsplit(href[:2000]).query)
+        if "challenge" in query:
+            return self._game.start_challenge(player, query["challenge"][0])
+        if "daily" in query:
+            day = query["daily"][0]
+            return self._game.start_daily(player, self._default, None if day == "today" else day)
+        return self._game.resume(player) or self._game.start_free(player, self._default)
+
+    def _fallback(self, player: str, message: str) -> Screen:
+        """A link that leads nowhere still leaves something to play."""
+        try:
+            view = self._game.resume(player) or self._game.start_free(player, self._default)
+            return replace(self._screen(player, view), message=message)
+        except Agl1kError as error:
+            messages = dict.fromkeys([message, str(error)])
+            return Screen(player, stage="none", message="\n".join(messages))
+
+    def start(self, player: str, wish: Wish) -> Screen:
+        """Begin the round that was wished for; its timer runs from now."""
+        return self._guarded(player, lambda: self._begun(player, self._started(player, wish)))
+
+    def _started(self, player: str, wish: Wish) -> RoundView:
+        benchmark = wish.benchmark or self._default
+        if wish.mode == "daily":
+            return self._game.start_daily(player, benchmark, wish.day or None)
+        if wish.mode == "challenge":
+            return self._game.start_challenge(player, wish.code)
+        filters = Filters(wish.speech, wish.continent)
+        return self._game.start_free(player, benchmark, filters, wish.timer_s)
+
+    def play_again(self, player: str, round_token: str) -> Screen:
+        """A new free round with the same settings."""
+        return self._guarded(
+            player, lambda: self._begun(player, self._game.play_again(round_token, player))
+        )
+
+    def submit(self, player: str, round_token: str, pin: str | None, nickname: str = "") -> Screen:
+        """The pin is final: store it, then show the place."""
+
+        def guess() -> RoundView:
+            point = worldmap.parse_pin(pin)
+            if point is None:
+                raise Agl1kError(NO_PIN)
+            return self._game.guess(self._token(player, round_token), player, *point, nickname)
+
+        return self._guarded(player, guess)
+
+    def time_up(self, player: str, round_token: str, pin: str | None, nickname: str = "") -> Screen:
+        """The countdown ended: the pin counts if there is one."""
+
+        def end() -> RoundView:
+            point = worldmap.parse_pin(pin)
+            token = self._token(player, round_token)
+            if point is None:
+                return self._game.time_out(token, player, nickname)
+            return self._game.guess(token, player, *point, nickname)
+
+        return self._guarded(player, end)
+
+    def skip(self, player: str, round_token: str, nickname: str = "") -> Screen:
+        """Give the clip up."""
+        return self._guarded(
+            player, lambda: self._game.skip(self._token(player, round_token), player, nickname)
+        )
+
+    def broken(self, player: str, round_token: str, nickname: str = "") -> Screen:
+        """Report that the clip cannot be heard."""
+        return self._guarded(
+            player,
+            lambda: self._game.report_broken(self._token(player, round_token), player, nickname),
+        )
+
+    def go_on(self, player: str, round_token: str) -> Screen:
+        """From a revealed clip to the next one, or to the summary."""
+
+        def next_clip() -> RoundView:
+            token = self._token(player, round_token)
+            return self._begun(player, self._game.next_clip(token, player))
+
+        return self._guarded(player, next_clip)
+
+    def continents(self, benchmark: str) -> list[str]:
+        """The continents that a round on this benchmark can be limited to."""
+        return self._game.continents(benchmark)
+
+    def _begun(self, player: str, view: RoundView) -> RoundView:
+        """The player asked for this clip by a click, so that its time runs from now."""
+        return self._game.start_clip(view.token, player) if view.phase == "playing" else view
+
+    def _token(self, player: str, round_token: str) -> str:
+        """The step token; a page that has lost it goes on with the player's open round."""
+        if round_token:
+            return round_token
+        view = self._game.resume(player)
+        if view is None:
+            raise Agl1kError("This page has lost its round. Start a new one.")
+        return view.token
+
+    def _guarded(self, player: str, act: Callable[[], RoundView]) -> Screen:
+        try:
+            return self._screen(player, act())
+        except Agl1kError as error:
+            return Screen(player, message=str(error))
+
+    # --- a view -> a screen -------------------------------------------------------------------
+
+    def _screen(self, player: str, view: RoundView) -> Screen:
+        screen = Screen(
+            player,
+            round=view.token,
+            stage=view.phase,
+            status=status_html(view),
+            message="\n".join(view.notes),
+            is_last=view.position >= view.n_clips - 1,
+            result="",
+            share="",
+        )
+        if view.phase == "finished":
+            return self._finished(screen, self._game.summary(view.token, player))
+        screen = self._with_sound(screen, view)
+        if view.reveal is not None:
+            return replace(
+                screen,
+                result=reveal_html(view.reveal),
+                map_command=reveal_command(view.reveal),
+            )
+        return replace(
+            screen, map_command=worldmap.reset_command(), remaining_s=view.remaining_s
+        )
+
+    def _with_sound(self, screen: Screen, view: RoundView) -> Screen:
+        if view.clip_token is None:
+            return screen
+        try:
+            prepared = self._sound_of(view.clip_token)
+        except Agl1kError:
+            # the player component tells it, with a button to try again
+            return replace(screen, sound=Sound(_address(view.clip_token), (), 0.0))
+        sound = Sound(
+            _address(view.clip_token),
+            prepared.peaks,
+            prepared.duration_s,
+            _address(view.next_clip_token) if view.next_clip_token else "",
+        )
+        return replace(screen, sound=sound)
+
+    def _finished(self, screen: Screen, summary: Summary) -> Screen:
+        return replace(
+            screen,
+            result=summary_html(summary),
+            map_command=summary_command(summary.reveals),
+            share=share_text(summary),
+            history_entry=summary.history_entry(),
+        )
+
+
+def _address(clip_token: str) -> str:
+    return f"clip/{clip_token}"
+
+
+def reveal_command(reveal: Reveal) -> worldmap.Command:
+    """The map command that shows one outcome."""
+    models = [
+        worldmap.ModelGuess(model.name, model.lat, model.lon, model.distance_km)
+        for model in reveal.models
+        if model.lat is not None and model.lon is not None and model.distance_km is not None
+    ]
+    return worldmap.reveal_command(
+        guess=_pin(reveal),
+        truth=(reveal.lat, reveal.lon),
+        label=reveal.label,
+        line=reveal.line,
+        models=models,
+        text=tell(reveal),
+    )
+
+
+def summary_command(reveals: Sequence[Reveal]) -> worldmap.Command:
+    """The map command that shows a whole round."""
+    rounds = [
+        worldmap.RoundShown(
+            number, _pin(reveal), (reveal.lat, reveal.lon), reveal.label, reveal.line
+        )
+        for number, reveal in enumerate(reveals, 1)
+    ]
+    return worldmap.summary_command(rounds, text="All clips of the round are on the map.")
+
+
+def _pin(reveal: Reveal) -> worldmap.Point | None:
+    if reveal.pin_lat is None or reveal.pin_lon is None:
+        return None
+    return reveal.pin_lat, reveal.pin_lon

@@ -1,0 +1,115 @@
+"""What the play tab shows for a view of a round: pure functions, no Gradio.
+
+A ``Screen`` is everything that changes on the page; ``tab`` turns it into updates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from game import reveal as words
+from game.views import Reveal, RoundView, Streak, Summary
+
+Stage = Literal["playing", "revealed", "finished", "none"]
+
+_pages = Environment(
+    loader=PackageLoader("game"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+)
+_pages.filters["distance"] = words.distance_in_words
+
+MODE_NAMES = {"free": "Free play", "daily": "Daily five", "challenge": "Challenge"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """What the player component needs: an opaque address, the outline, and the next address."""
+
+    url: str
+    peaks: Sequence[float]
+    duration_s: float
+    next_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The whole play tab. ``None`` leaves a part as it is; ``player`` and ``round`` are tokens."""
+
+    player: str
+    round: str | None = None
+    stage: Stage | None = None
+    status: str | None = None
+    sound: Sound | None = None
+    map_command: Mapping[str, Any] | None = None
+    result: str | None = None
+    message: str = ""
+    remaining_s: float | None = None
+    is_last: bool = False
+    share: str | None = None
+    history_entry: Mapping[str, object] | None = field(default=None)
+
+
+def status_html(view: RoundView) -> str:
+    """Where the round stands, above the map."""
+    answered = {reveal.position: reveal for reveal in view.reveals}
+    steps = [
+        {
+            "number": position + 1,
+            "now": position == view.position and view.phase != "finished",
+            "points": answered[position].points if position in answered else None,
+        }
+        for position in range(view.n_clips)
+    ]
+    return _pages.get_template("status.html").render(
+        view=view, mode=mode_name(view), steps=steps, filters=filter_words(view.filters)
+    )
+
+
+def mode_name(view: RoundView | Summary) -> str:
+    """ "Daily five of 2026-11-28", "Challenge", "Free play"."""
+    name = MODE_NAMES[view.mode]
+    return f"{name} of {view.label} (UTC)" if view.mode == "daily" else name
+
+
+def filter_words(filters: Mapping[str, str]) -> str:
+    """The filters of a round in words; empty when there are none."""
+    speech = {"speech": "with speech", "non_speech": "without speech"}.get(filters["speech"], "")
+    return ", ".join(part for part in (speech, filters["continent"]) if part)
+
+
+def reveal_html(reveal: Reveal) -> str:
+    """The outcome of one clip."""
+    models = sorted(reveal.models, key=lambda model: (model.distance_km is None, model.distance_km))
+    return _pages.get_template("reveal.html").render(
+        reveal=reveal, models=models, sentence=words.tell(reveal)
+    )
+
+
+def summary_html(summary: Summary) -> str:
+    """The whole round: five clips, the total, the challenger and the streak."""
+    return _pages.get_template("summary.html").render(summary=summary, mode=mode_name(summary))
+
+
+def message_html(text: str, *, is_error: bool = True) -> str:
+    """A message for the player; empty text gives an empty string."""
+    if not text:
+        return ""
+    return _pages.get_template("message.html").render(text=text, is_error=is_error)
+
+
+def history_html(entries: Sequence[object], streak: Streak | None = None) -> str:
+    """The rounds that this browser remembers, newest first; entries that are none are left out."""
+    rounds = [entry for entry in entries if isinstance(entry, dict) and _is_entry(entry)]
+    best = max((entry["total"] for entry in rounds), default=None)
+    return _pages.get_template("history.html").render(
+        rounds=rounds[::-1], best=best, streak=streak, names=MODE_NAMES
+    )
+
+
+def _is_entry(entry: Mapping[object, object]) -> bool:
+    numbers = all(isinstance(entry.get(name), int) for name in ("total", "max_total"))
+    texts = all(isinstance(entry.get(name), str) for name in ("finished_utc", "mode", "label"))
+    return numbers and texts and entry["mode"] in MODE_NAMES
