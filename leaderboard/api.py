@@ -1,0 +1,100 @@
+"""The board over plain GET requests; ``docs/leaderboard-api.md`` documents them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+
+from agl1k_core.errors import Agl1kError
+from leaderboard import export, render
+from leaderboard.board import Board
+from leaderboard.compare import compare, to_json
+from leaderboard.examples import example_csv, example_json
+from leaderboard.query import Query, complaints, parse
+from leaderboard.view import View, make_view, subset_sizes
+
+Boards = Mapping[str, Board]
+
+_FRESH = {"Cache-Control": "no-cache"}
+
+
+def leaderboard_router(boards: Boards) -> APIRouter:
+    """Routes under ``/api/leaderboard``; the first of ``boards`` is the one shown unasked."""
+    router = APIRouter(prefix="/api/leaderboard", tags=["leaderboard"])
+
+    @router.get("", summary="Rows of a board as JSON")
+    def as_json(request: Request) -> dict[str, Any]:
+        query = _strict_query(boards, request)
+        return export.to_json(make_view(boards[query.board], query))
+
+    @router.get(".csv", summary="Rows of a board as CSV", response_class=PlainTextResponse)
+    def as_csv(request: Request) -> Response:
+        query = _strict_query(boards, request)
+        text = export.to_csv(make_view(boards[query.board], query))
+        return _file(text, f"{query.board}-leaderboard.csv", "text/csv")
+
+    @router.get("/compare", summary="Paired differences of two rows")
+    def as_comparison(board: str, first: str, second: str) -> dict[str, Any]:
+        try:
+            return to_json(compare(_board(boards, board), first, second))
+        except Agl1kError as error:
+            raise HTTPException(404, str(error)) from None
+
+    @router.get("/example.csv", summary="An example prediction file in CSV")
+    def as_example_csv(board: str = "") -> Response:
+        chosen = _board(boards, board)
+        return _file(example_csv(chosen.benchmark), f"example-{chosen.slug}.csv", "text/csv")
+
+    @router.get("/example.json", summary="An example prediction file in JSON")
+    def as_example_json(board: str = "") -> Response:
+        chosen = _board(boards, board)
+        text = example_json(chosen.benchmark)
+        return _file(text, f"example-{chosen.slug}.json", "application/json")
+
+    @router.get("/page", include_in_schema=False)
+    def as_page(request: Request) -> HTMLResponse:
+        return HTMLResponse(board_page(boards, request.url.query), headers=_FRESH)
+
+    return router
+
+
+def board_page(boards: Boards, query_text: str) -> str:
+    """The board's HTML for the query of an address; nonsense in it shows the default."""
+    return render.board_page(view_of(boards, parse(query_text)), boards)
+
+
+def view_of(boards: Boards, query: Query) -> View:
+    """The view of a query, on the first board when it names none that we have."""
+    board = boards.get(query.board) or next(iter(boards.values()))
+    subset = query.subset if query.subset in subset_sizes(board) else "all"
+    return make_view(board, replace(query, board=board.slug, subset=subset))
+
+
+def _strict_query(boards: Boards, request: Request) -> Query:
+    """The query of an address; a program that misspells something must hear of it."""
+    query = parse(request.url.query)
+    board = _board(boards, request.query_params.get("board", ""))
+    wrong = complaints(request.query_params)
+    if not wrong and query.subset not in subset_sizes(board):
+        wrong = [f"{board.name} has no subset {query.subset!r}"]
+    if wrong:
+        raise HTTPException(422, ". ".join(wrong) + ".")
+    return replace(query, board=board.slug)
+
+
+def _board(boards: Boards, slug: str) -> Board:
+    if not slug:
+        return next(iter(boards.values()))
+    if slug not in boards:
+        known = ", ".join(boards)
+        raise HTTPException(404, f"There is no board {slug[:40]!r}. The boards are: {known}.")
+    return boards[slug]
+
+
+def _file(text: str, name: str, media_type: str) -> Response:
+    headers = _FRESH | {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type=f"{media_type}; charset=utf-8", headers=headers)

@@ -1,0 +1,48 @@
+"""Example prediction files, made from the benchmark at hand, without telling any place."""
+
+from __future__ import annotations
+
+import json
+
+from agl1k_core.baselines import baseline_predictions, to_csv
+from agl1k_core.benchmark import Benchmark
+
+#: Shown for a benchmark whose table is not here; the keys are two of AGL1K's.
+_KNOWN_KEYS = ("aporee_26839_30948", "aporee_5201_6631", "aporee_…")
+_RECORDS: tuple[dict[str, object], ...] = (
+    {
+        "latitude": 31.51,
+        "longitude": -9.77,
+        "city": "Essaouira",
+        "country": "Morocco",
+        "continent": "Africa",
+        "reason": "Gulls, surf and a call to prayer.",
+    },
+    {
+        "model_output": 'I hear German. {"latitude": 52.5, "longitude": 13.4, "city": "Berlin", '
+        '"country": "Germany", "continent": "Europe", "reason": "an announcement"}'
+    },
+    {"latitude": None, "longitude": None, "country": "Unknown", "reason": "Only wind."},
+)
+
+
+def example_csv(benchmark: Benchmark | None) -> str:
+    """A whole file in CSV that scores as the densest region does; three lines without a table."""
+    if benchmark is not None:
+        return to_csv(baseline_predictions("densest_region", benchmark))
+    lines = ["key,latitude,longitude,city,country,continent,reason"]
+    lines += [f'{key},31.51,-9.77,Essaouira,Morocco,Africa,"Gulls, surf"' for key in _KNOWN_KEYS]
+    return "\n".join(lines) + "\n"
+
+
+def example_json(benchmark: Benchmark | None) -> str:
+    """A file in JSON whose first records show an answer, a raw answer and a refusal.
+
+    The answers are made up and fit no clip in particular.
+    """
+    keys = [clip.key for clip in benchmark.clips] if benchmark else list(_KNOWN_KEYS)
+    records = [
+        {"key": key, **_RECORDS[min(position, len(_RECORDS) - 1)]}
+        for position, key in enumerate(keys)
+    ]
+    return json.dumps(records, ensure_ascii=False, indent=1)

@@ -1,0 +1,105 @@
+"""A view of a board as CSV and as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from agl1k_core.metrics import METRICS, SCORER_VERSION
+from leaderboard.query import to_text
+from leaderboard.view import Entry, View
+
+FIELDS = (
+    "model", "kind", "organisation", "weights", "link", "date", "prompt", "note", "protocol",
+    "published", "benchmark_hash", "scorer_version", "file_sha256",
+)  # fmt: skip
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+Cell = str | int | float
+
+
+def safe_cell(value: Cell | None) -> Cell:
+    """A cell that no spreadsheet takes for a formula; numbers stay numbers, absent is empty."""
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return ""
+    if isinstance(value, str) and value.lstrip(" \u00a0\ufeff").startswith(_FORMULA_STARTS):
+        return f"'{value}"
+    return value
+
+
+def to_csv(view: View) -> str:
+    """The shown rows with every metric of the view's subset and both ends of its interval."""
+    header = ["rank", "row_id", *FIELDS, "subset", "coverage", "n_guesses"]
+    for metric in METRICS:
+        header += [metric, f"{metric}_low", f"{metric}_high"]
+    return write_csv(header, [_cells(entry, view.query.subset) for entry in view.entries])
+
+
+def write_csv(header: Sequence[str], lines: Sequence[Sequence[Cell | None]]) -> str:
+    """CSV text in which every cell is safe."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(header)
+    writer.writerows([safe_cell(cell) for cell in line] for line in lines)
+    return text.getvalue()
+
+
+def _cells(entry: Entry, subset: str) -> list[Cell | None]:
+    row = entry.row
+    cells: list[Cell | None] = [entry.rank.place if entry.rank else None, row.row_id]
+    cells += [getattr(row, name) for name in FIELDS]
+    cells += [subset, row.coverage, row.n_guesses or None]
+    for metric in METRICS:
+        interval = row.interval(metric, subset)
+        ends = (interval.low, interval.high) if interval else (None, None)
+        cells += [row.value(metric, subset), *ends]
+    return cells
+
+
+def to_json(view: View) -> dict[str, Any]:
+    """The view as plain data: what was asked, of which benchmark, and the rows that match."""
+    benchmark = view.board.benchmark
+    return {
+        "board": view.board.slug,
+        "name": view.board.name,
+        "benchmark_version": benchmark.version if benchmark else None,
+        "benchmark_hash": benchmark.content_hash if benchmark else None,
+        "n_clips": len(benchmark) if benchmark else None,
+        "scorer_version": SCORER_VERSION,
+        "notice": view.board.absence,
+        "query": to_text(view.query),
+        "subset": view.query.subset,
+        "rank_by": view.query.rank_by,
+        "n_hidden": view.n_hidden,
+        "rows": [row_json(entry, view.query.subset) for entry in view.entries],
+    }
+
+
+def row_json(entry: Entry, subset: str) -> dict[str, Any]:
+    """One row: its fields, and its numbers on a subset; what is not known is null."""
+    row = entry.row
+    intervals = row.intervals.get(subset, {})
+    return {
+        "row_id": row.row_id,
+        "rank": entry.rank.place if entry.rank else None,
+        "tied": bool(entry.rank and entry.rank.tied),
+        "unranked_because": entry.why,
+        **{name: getattr(row, name) for name in FIELDS},
+        "reported_not_recomputed": not row.is_recomputed,
+        "coverage": finite(row.coverage),
+        "n_guesses": row.n_guesses or None,
+        "statuses": dict(row.statuses.get(subset, {})),
+        "metrics": {name: finite(row.value(name, subset)) for name in METRICS},
+        "intervals": {
+            name: [finite(interval.low), finite(interval.high)]
+            for name, interval in intervals.items()
+        },
+    }
+
+
+def finite(value: float) -> float | None:
+    """The value, or None where JSON has no word for it."""
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,79 @@
+"""All players as one row: stored guesses -> ``Predictions`` -> the same ``evaluate`` as a model's.
+
+Guesses of one player belong together, so intervals are resampled by player. A guess counts once
+per player and clip, the first one: after it the player has seen the place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from agl1k_core import places
+from agl1k_core.benchmark import Benchmark
+from agl1k_core.metrics import PEOPLE, Evaluation, evaluate
+from agl1k_core.predictions import Predictions, Status
+
+LABELS = ("city", "country", "continent")
+
+
+def counted_guesses(guesses: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
+    """The guesses that count: not on a broken clip, on this table, first per player and clip.
+
+    ``guesses`` is ``GuessStore.table``, oldest first.
+    """
+    on_this_table = guesses["benchmark_hash"] == benchmark.content_hash
+    known = guesses["clip_key"].isin(list(benchmark.index))
+    counted = guesses[(guesses["action"] != "broken") & on_this_table & known]
+    return counted.drop_duplicates(["player_id", "clip_key"], keep="first")
+
+
+def people_predictions(guesses: pd.DataFrame, benchmark: Benchmark) -> Predictions:
+    """What players answered, one record per counted guess.
+
+    A skipped clip, or one that ran out of time without a pin, is a refusal. Labels are those of
+    the places where the pins lie; ``clusters`` are the players.
+    """
+    counted = counted_guesses(guesses, benchmark)
+    pinned = counted["action"].isin(["guess", "timeout"]) & counted["latitude"].notna()
+    lat = counted["latitude"].where(pinned).to_numpy(dtype=np.float64)
+    lon = counted["longitude"].where(pinned).to_numpy(dtype=np.float64)
+    labels = places.label_points(lat, lon)
+    city, country, continent = (
+        np.array([getattr(label, name) for label in labels], dtype=object) for name in LABELS
+    )
+    return Predictions(
+        keys=counted["clip_key"].to_numpy(dtype=object),
+        status=np.where(pinned, Status.ANSWERED, Status.REFUSED).astype(object),
+        lat=lat,
+        lon=lon,
+        city=city,
+        country=country,
+        continent=continent,
+        reason=np.full(len(counted), "", dtype=object),
+        source="guesses of this server's players",
+        clusters=counted["player_id"].to_numpy(dtype=object),
+    )
+
+
+def score_people(guesses: pd.DataFrame, benchmark: Benchmark) -> Evaluation | None:
+    """All counted guesses under the protocol for people; None when there are none."""
+    predictions = people_predictions(guesses, benchmark)
+    return evaluate(benchmark, predictions, PEOPLE) if len(predictions) else None
+
+
+def people_note(guesses: pd.DataFrame, benchmark: Benchmark) -> str:
+    """What the row counts, in a sentence."""
+    counted = counted_guesses(guesses, benchmark)
+    told = (
+        f"{_n(len(counted), 'guess', 'guesses')} by {_n(counted['player_id'].nunique(), 'player')} "
+        f"on {_n(counted['clip_key'].nunique(), 'clip')}."
+    )
+    again = len(guesses[guesses["action"] != "broken"]) - len(counted)
+    if not again:
+        return told
+    return f"{told} {again} more do not count: repeated clips, or an older version of the table."
+
+
+def _n(count: int, one: str, many: str = "") -> str:
+    return f"{count} {one if count == 1 else many or one + 's'}"

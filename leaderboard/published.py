@@ -1,0 +1,50 @@
+"""The paper's results as rows: reported, not recomputed (Zhang et al. 2026, "The Sonar Moment").
+
+``assets/published_results.csv`` holds them, one line a model, its metrics in columns named
+``subset.metric``; an empty cell is a number that the paper does not give, or gives wrongly.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+from agl1k_core.tables import PUBLISHED_SLUG
+from leaderboard.rows import Row, slug
+
+_NO_RANK = "Reported, not recomputed: ranks are by significance, which needs the predictions."
+
+
+def reported_rows(benchmark: str) -> tuple[Row, ...]:
+    """The rows that belong to the board of a benchmark (its slug)."""
+    return _rows() if benchmark == PUBLISHED_SLUG else ()
+
+
+@cache
+def _rows() -> tuple[Row, ...]:
+    text = (files("assets") / "published_results.csv").read_text("utf-8")
+    return tuple(_row(line) for line in csv.DictReader(text.splitlines()))
+
+
+def _row(line: Mapping[str, str]) -> Row:
+    values: dict[str, dict[str, float]] = {}
+    for name, text in line.items():
+        subset, dot, metric = name.partition(".")
+        if dot and text:
+            values.setdefault(subset, {})[metric] = float(text)
+    return Row(
+        row_id=f"reported-{slug(line['model'])}",
+        kind="reported",
+        model=line["model"],
+        values=values,
+        organisation=line["organisation"],
+        link=line["link"],
+        weights=line["weights"],
+        note=" ".join(
+            part for part in (f"The Sonar Moment, {line['source']}.", line["note"]) if part
+        ),
+        protocol="paper",
+        unranked=_NO_RANK,
+    )

@@ -1,0 +1,135 @@
+"""What a visitor asked of a board, and its form in an address: pure, and robust to nonsense."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
+from urllib.parse import parse_qsl, urlencode
+
+from leaderboard.columns import COLUMN, DEFAULT_COLUMNS, RANKABLE, SUBSETS
+
+KINDS = ("verified", "reported", "people", "baseline")
+WEIGHTS = ("open", "closed")
+SORTABLE = ("rank", "model", "kind", *COLUMN)
+TAB = "leaderboard"
+
+_CHOICES: Mapping[str, Collection[str]] = {
+    "subset": SUBSETS,
+    "rank_by": RANKABLE,
+    "sort": SORTABLE,
+    "kinds": KINDS,
+    "weights": WEIGHTS,
+    "columns": COLUMN,
+}
+_LONGEST_TEXT = 120
+_MOST_FIELDS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The state of a board's page.
+
+    ``rank_by`` is the metric of the ranks; ``sort`` is "" for that metric. ``reverse`` turns the
+    order of a column around (best, or A, comes first without it). Empty ``kinds`` and ``weights``
+    let everything through. ``min_coverage`` is a percentage. ``row`` is the opened row, ``other``
+    the one it is compared with.
+    """
+
+    board: str = ""
+    subset: str = "all"
+    rank_by: str = "distance_km"
+    sort: str = ""
+    reverse: bool = False
+    search: str = ""
+    kinds: tuple[str, ...] = ()
+    weights: str = ""
+    min_coverage: int = 0
+    columns: tuple[str, ...] = DEFAULT_COLUMNS
+    intervals: bool = True
+    row: str = ""
+    other: str = ""
+
+    @property
+    def sort_column(self) -> str:
+        return self.sort or self.rank_by
+
+    @property
+    def filters(self) -> bool:
+        """Whether anything is asked that may hide rows."""
+        return bool(self.search or self.kinds or self.weights or self.min_coverage)
+
+
+def parse(text: str) -> Query:
+    """The query in an address, with or without "?"; what makes no sense there is left out."""
+    try:
+        pairs = parse_qsl(text.lstrip("?"), max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        return Query()
+    return from_mapping(dict(reversed(pairs)))
+
+
+def from_mapping(given: Mapping[str, str]) -> Query:
+    """The same from names and values already apart."""
+    return Query(
+        board=_text(given, "board"),
+        subset=_one_of(given, "subset", SUBSETS, "all"),
+        rank_by=_one_of(given, "rank_by", RANKABLE, Query().rank_by),
+        sort=_one_of(given, "sort", SORTABLE, ""),
+        reverse=given.get("reverse") == "1",
+        search=_text(given, "search"),
+        kinds=_several(given, "kinds", KINDS),
+        weights=_one_of(given, "weights", WEIGHTS, ""),
+        min_coverage=_percentage(given.get("min_coverage", "")),
+        columns=_several(given, "columns", COLUMN) or DEFAULT_COLUMNS,
+        intervals=given.get("intervals") != "0",
+        row=_text(given, "row"),
+        other=_text(given, "other"),
+    )
+
+
+def complaints(given: Mapping[str, str]) -> list[str]:
+    """What in names and values makes no sense, for programs; ``parse`` would pass over it."""
+    names = {field.name for field in fields(Query)}
+    found = [f"{name!r} is no parameter" for name in given if name not in names | {"tab"}]
+    for name, known in _CHOICES.items():
+        asked = [value for value in given.get(name, "").split(",") if value]
+        wrong = [value for value in asked if value not in known]
+        found += [f"{name} has no {value[:40]!r}; it has {', '.join(known)}" for value in wrong]
+    return found
+
+
+def to_text(query: Query) -> str:
+    """The query for an address, without "?": only what differs from the default."""
+    plain = Query()
+    pairs = {"tab": TAB}
+    for field in fields(query):
+        value = getattr(query, field.name)
+        if value != getattr(plain, field.name):
+            pairs[field.name] = _written(value)
+    return urlencode(pairs)
+
+
+def _written(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _text(given: Mapping[str, str], name: str) -> str:
+    text = given.get(name, "")[:_LONGEST_TEXT]
+    return "".join(letter for letter in text if letter.isprintable()).strip()
+
+
+def _one_of(given: Mapping[str, str], name: str, known: Collection[str], default: str) -> str:
+    value = given.get(name, "")
+    return value if value in known else default
+
+
+def _several(given: Mapping[str, str], name: str, known: Collection[str]) -> tuple[str, ...]:
+    """The known names among a comma-separated list, in their own order."""
+    asked = set(given.get(name, "").split(","))
+    return tuple(value for value in known if value in asked)
+
+
+def _percentage(text: str) -> int:
+    return min(int(text), 100) if text.isascii() and text.isdigit() and len(text) < 4 else 0

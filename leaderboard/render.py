@@ -1,0 +1,149 @@
+"""Data of the board -> HTML, by templates that escape everything they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from agl1k_core.errors import FileRefusedError
+from leaderboard.board import Board
+from leaderboard.columns import COLUMN, DEFAULT_COLUMNS, RANKABLE, SUBSETS, Column
+from leaderboard.compare import Comparison, comparable
+from leaderboard.detail import Detail
+from leaderboard.query import KINDS, Query, to_text
+from leaderboard.rows import KIND_HELP, Row
+from leaderboard.submit import Published, Report
+from leaderboard.view import View, subset_sizes
+
+STATUSES = ("answered", "refused", "unparseable", "error", "missing")
+STATUS_HELP = {
+    "answered": "a usable point",
+    "refused": "will not or cannot tell",
+    "unparseable": "an answer without a usable point",
+    "error": "no answer from the model",
+    "missing": "no record in the file",
+}
+#: What a row's detail, a dry run and a comparison show of each subset.
+SUMMARY_COLUMNS = DEFAULT_COLUMNS
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("leaderboard"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        COLUMN=COLUMN, DEFAULT_COLUMNS=DEFAULT_COLUMNS, KINDS=KINDS, KIND_HELP=KIND_HELP,
+        RANKABLE=RANKABLE, SUBSETS=SUBSETS, STATUSES=STATUSES, STATUS_HELP=STATUS_HELP,
+        SUMMARY_COLUMNS=SUMMARY_COLUMNS, cell=cell, compact=compact, to_text=to_text,
+    )  # fmt: skip
+    return environment
+
+
+def _render(template: str, **values: Any) -> str:
+    return _environment().get_template(template).render(**values)
+
+
+def board_page(view: View, boards: Mapping[str, Board]) -> str:
+    """Controls and table of a board."""
+    return _render(
+        "board.html",
+        view=view,
+        query=view.query,
+        board=view.board,
+        boards=boards,
+        sizes=subset_sizes(view.board),
+        columns=[COLUMN[name] for name in view.query.columns],
+        sort_state=lambda name: sort_state(view.query, name),
+        plain=replace(Query(), board=view.query.board, subset=view.query.subset),
+    )
+
+
+def row_detail(detail: Detail, board: Board) -> str:
+    """What lies behind a row, besides figure and map."""
+    row = detail.row
+    return _render(
+        "detail.html",
+        detail=detail,
+        row=row,
+        board=board,
+        sizes=subset_sizes(board),
+        subsets=[name for name in SUBSETS if row.values.get(name)],
+        rank_note=board.why_unranked(row) if row.kind != "people" else "",
+        others=comparable(board, row.row_id) if board.scored(row.row_id) else [],
+    )
+
+
+def comparison_page(comparison: Comparison) -> str:
+    """Two rows against each other, besides the figure."""
+    return _render("compare.html", comparison=comparison)
+
+
+def report_page(report: Report, board: Board) -> str:
+    """What a dry run found."""
+    subsets = [name for name in SUBSETS if report.strict and report.strict.subsets.get(name)]
+    return _render(
+        "report.html",
+        report=report,
+        board=board,
+        subsets=subsets,
+        paper_columns=[COLUMN[n] for n in (*SUMMARY_COLUMNS, "within_1km", "within_100km")],
+    )
+
+
+def published_page(published: Published, board: Board) -> str:
+    """The receipt, with the key that is told once."""
+    link = to_text(Query(board=board.slug, row=published.submission.submission_id))
+    return _render(
+        "published.html", published=published, submission=published.submission, link=link
+    )
+
+
+def problems_page(error: Exception, title: str) -> str:
+    """Everything that is wrong, as a list."""
+    problems = error.problems if isinstance(error, FileRefusedError) else ()
+    total = error.total if isinstance(error, FileRefusedError) else 1
+    return _render("problems.html", title=title, message=str(error), problems=problems, total=total)
+
+
+def limits_page(board: Board, max_bytes: int) -> str:
+    """What is accepted, told before anything is dropped."""
+    return _render("limits.html", board=board, benchmark=board.benchmark, max_bytes=max_bytes)
+
+
+def note_page(text: str) -> str:
+    """A sentence that tells of a success."""
+    return _render("note.html", text=text)
+
+
+def cell(row: Row, column: Column, subset: str, intervals: bool) -> dict[str, str]:
+    """A number and its interval, as the table shows them."""
+    value = row.value(column.name, subset)
+    interval = row.interval(column.name, subset) if intervals else None
+    coarse = row.kind == "reported"
+    text = column.text(value, coarse=coarse)
+    ends = f"{compact(column, interval.low)}–{compact(column, interval.high)}" if interval else ""
+    return {"text": text, "interval": ends}
+
+
+def compact(column: Column, value: float) -> str:
+    """A value without decimals that nobody compares: ends of intervals, differences."""
+    text = column.text(value)
+    return text if column.unit == "share" or text == "–" else f"{value:.0f}"
+
+
+def sort_state(query: Query, name: str) -> str:
+    """The ``aria-sort`` of a column, or ""."""
+    if query.sort_column != name:
+        return ""
+    column = COLUMN.get(name)
+    descending = bool(column and column.unit != "text" and not column.lower_is_better)
+    return "descending" if descending != query.reverse else "ascending"

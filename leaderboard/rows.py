@@ -1,0 +1,95 @@
+"""A row of a board: who, how it came about, and its numbers per subset."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agl1k_core.metrics import Evaluation
+from agl1k_core.uncertainty import Interval
+
+Kind = Literal["verified", "reported", "people", "baseline"]
+
+#: Subset -> metric -> value.
+Numbers = Mapping[str, Mapping[str, float]]
+
+KIND_HELP: Mapping[Kind, str] = {
+    "verified": "Scored here from a submitted file, which is kept and can be scored again.",
+    "reported": "Figures carried over from the paper: reported, not recomputed.",
+    "people": "All players of this server together, scored like a model.",
+    "baseline": "Made and scored here: what a model that hears nothing gets.",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model, baseline, or all people, on one board.
+
+    ``values``, ``intervals`` and ``statuses`` are per subset, with "all" for the whole; a metric
+    that is not known is not in them. ``coverage`` is the share of the benchmark's clips that have
+    a record, NaN where it is not known. ``unranked`` says why the row has no rank, or is empty.
+    """
+
+    row_id: str
+    kind: Kind
+    model: str
+    values: Numbers
+    intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
+    statuses: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    organisation: str = ""
+    link: str = ""
+    weights: str = ""
+    date: str = ""
+    prompt: str = ""
+    note: str = ""
+    protocol: str = ""
+    benchmark_hash: str = ""
+    scorer_version: str = ""
+    file_sha256: str = ""
+    published: str = ""
+    coverage: float = math.nan
+    n_guesses: int = 0
+    unranked: str = ""
+
+    def value(self, metric: str, subset: str = "all") -> float:
+        """A metric on a subset, or the coverage; NaN where it is not known."""
+        if metric == "coverage":
+            return self.coverage
+        return self.values.get(subset, {}).get(metric, math.nan)
+
+    def interval(self, metric: str, subset: str = "all") -> Interval | None:
+        """Its 95 % interval, or None."""
+        found = self.intervals.get(subset, {}).get(metric)
+        return found if found and math.isfinite(found.low) and math.isfinite(found.high) else None
+
+    @property
+    def is_recomputed(self) -> bool:
+        return self.kind != "reported"
+
+
+def scored_row(row_id: str, kind: Kind, model: str, scored: Evaluation, **more: object) -> Row:
+    """A row from an evaluation, with any other fields of ``Row``."""
+    fields: dict[str, object] = {
+        "values": {"all": scored.metrics, **scored.subsets},
+        "intervals": {"all": scored.intervals, **scored.subset_intervals},
+        "statuses": {"all": scored.statuses, **scored.subset_statuses},
+        "protocol": scored.protocol,
+        "benchmark_hash": scored.benchmark_hash,
+        "scorer_version": scored.scorer_version,
+        "file_sha256": scored.file_sha256,
+        "coverage": _coverage(scored),
+    }
+    return Row(row_id, kind, model, **(fields | more))  # type: ignore[arg-type]
+
+
+def _coverage(scored: Evaluation) -> float:
+    missing = scored.statuses.get("missing", 0)
+    return 1 - missing / scored.n_clips if scored.n_clips else math.nan
+
+
+def slug(name: str) -> str:
+    """A name as it may stand in a row's id: small ASCII letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")

@@ -1,0 +1,244 @@
+"""A prediction file's way onto the board: dry run, publish, withdraw, score again."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import PurePath
+from typing import Any, Literal, cast
+from urllib.parse import urlsplit
+
+from agl1k_core import predictions
+from agl1k_core.benchmark import Benchmark
+from agl1k_core.errors import Agl1kError, FileRefusedError, Problem
+from agl1k_core.metrics import PAPER, PROTOCOLS, SCORER_VERSION, STRICT, Evaluation, evaluate
+from leaderboard.board import Board
+from store.submissions import Submission, SubmissionStore
+
+LONGEST_NAME = 80
+LONGEST_LINK = 500
+LONGEST_PROMPT = 20_000
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a file is worth, nothing stored: both protocols' numbers, or what is wrong with it."""
+
+    file_name: str
+    file_bytes: int
+    file_sha256: str
+    board: str
+    strict: Evaluation | None = None
+    paper: Evaluation | None = None
+    problems: tuple[Problem, ...] = ()
+    n_problems: int = 0
+    message: str = ""
+
+    @property
+    def accepted(self) -> bool:
+        return self.strict is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "accepted": self.accepted,
+            "stored": False,
+            "board": self.board,
+            "file_name": self.file_name,
+            "file_bytes": self.file_bytes,
+            "file_sha256": self.file_sha256,
+            "message": self.message,
+            "n_problems": self.n_problems,
+            "problems": [str(problem) for problem in self.problems],
+            "strict": self.strict.to_dict() if self.strict else None,
+            "paper": self.paper.to_dict() if self.paper else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What the submitter tells of a model."""
+
+    model: str
+    organisation: str = ""
+    link: str = ""
+    weights: str = ""
+    prompt: str = ""
+    model_date: str = ""
+
+    def stripped(self) -> Form:
+        """The same without white space around the one-line fields."""
+        return Form(
+            self.model.strip(), self.organisation.strip(), self.link.strip(),
+            self.weights.strip().lower(), self.prompt, self.model_date.strip(),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A submission on the board; ``withdraw_key`` is told here and never again."""
+
+    submission: Submission
+    withdraw_key: str
+
+
+def dry_run(data: bytes, name: str, board: Board, *, max_bytes: int) -> Report:
+    """Read and score a file by both protocols; stores nothing, raises nothing."""
+    name = PurePath(name.replace("\\", "/")).name[:200] or "predictions"
+    about = (name, len(data), hashlib.sha256(data).hexdigest(), board.slug)
+    benchmark = board.benchmark
+    if benchmark is None:
+        return Report(*about, message=board.absence, n_problems=1)
+    try:
+        read = predictions.read(data, benchmark, name=name, max_bytes=max_bytes)
+        return Report(
+            *about,
+            strict=evaluate(benchmark, read, STRICT),
+            paper=evaluate(benchmark, read, PAPER, n_bootstrap=0),
+        )
+    except FileRefusedError as error:
+        first = str(error).partition("\n")[0]
+        return Report(*about, problems=error.problems, n_problems=error.total, message=first)
+    except Agl1kError as error:
+        return Report(*about, message=str(error), n_problems=1)
+
+
+def form_problems(form: Form) -> list[Problem]:
+    """Everything that is wrong with the fields, at once."""
+    problems = [
+        _line_problem("model", form.model, 1),
+        _line_problem("organisation", form.organisation, 0),
+        _link_problem(form.link),
+        _date_problem(form.model_date),
+    ]
+    if form.weights not in ("open", "closed"):
+        problems.append(_problem("weights", repr(form.weights[:20]), 'Choose "open" or "closed"'))
+    if len(form.prompt) > LONGEST_PROMPT:
+        found = f"{len(form.prompt)} characters"
+        problems.append(_problem("prompt", found, f"Give at most {LONGEST_PROMPT:,}"))
+    return [problem for problem in problems if problem]
+
+
+def publish(
+    data: bytes, name: str, form: Form, board: Board, *, max_bytes: int, now: datetime | None = None
+) -> Published:
+    """Score a file and put it on the board, by the strict protocol.
+
+    Raises ``FileRefusedError`` with every problem of file and fields, or ``Agl1kError`` when the
+    same file stands there already.
+    """
+    form = form.stripped()
+    report = dry_run(data, name, board, max_bytes=max_bytes)
+    wrong = form_problems(form)
+    if not report.accepted and not report.problems:
+        wrong.append(Problem(report.message.rstrip("."), "Then submit the file again"))
+    if wrong or report.strict is None:
+        total = len(wrong) + (report.n_problems if report.problems else 0)
+        raise FileRefusedError("The submission", [*wrong, *report.problems], total)
+    submission = _submission(report, report.strict, form, now or datetime.now(UTC))
+    return Published(submission, board.submissions.publish(submission, data))
+
+
+def withdraw(store: SubmissionStore, submission_id: str, key: str) -> str:
+    """Take a submission back; returns what happened. Raises ``Agl1kError`` when it did not."""
+    submission_id, key = submission_id.strip(), key.strip()
+    found = store.get(submission_id)
+    if not store.withdraw(submission_id, key):
+        raise Agl1kError(
+            "Nothing was withdrawn: this key does not open this submission. "
+            "Check both against what was shown when it was published."
+        )
+    name = found.model if found else "The submission"
+    return f"{name} is withdrawn: its row is off the board and its file is deleted."
+
+
+def recompute(submission: Submission, store: SubmissionStore, benchmark: Benchmark) -> Evaluation:
+    """Score the stored file again, as it was scored when published.
+
+    Raises ``Agl1kError`` when the file is gone or the benchmark is another one.
+    """
+    if submission.benchmark_hash != benchmark.content_hash:
+        raise Agl1kError(
+            f"Submission {submission.submission_id} was scored on another version of "
+            f"{benchmark.name}'s table. Load that version to score it again."
+        )
+    content = store.file(submission.submission_id)
+    read = predictions.read(content, benchmark, name=submission.file_name)
+    return evaluate(benchmark, read, PROTOCOLS[submission.protocol])
+
+
+def differences(stored: Mapping[str, Any], again: Evaluation) -> list[str]:
+    """The metrics in which a stored evaluation and a new one differ, in words; [] when none."""
+    before = Evaluation.from_dict(stored)
+    return [
+        f"{name}: {before.metrics.get(name)} was stored, {value} comes out now"
+        for name, value in again.metrics.items()
+        if not _same(before.metrics.get(name, math.nan), value)
+    ]
+
+
+def _same(a: float, b: float) -> bool:
+    return (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-9)
+
+
+def _submission(report: Report, scored: Evaluation, form: Form, now: datetime) -> Submission:
+    return Submission(
+        submission_id=uuid.uuid4().hex,
+        benchmark=scored.benchmark,
+        benchmark_hash=scored.benchmark_hash,
+        model=form.model,
+        organisation=form.organisation,
+        link=form.link,
+        weights=cast(Literal["open", "closed"], form.weights),
+        prompt=form.prompt,
+        model_date=form.model_date,
+        kind="verified",
+        owner="",
+        protocol=scored.protocol,
+        scorer_version=SCORER_VERSION,
+        file_name=report.file_name,
+        file_sha256=report.file_sha256,
+        file_bytes=report.file_bytes,
+        evaluation=scored.to_dict(),
+        created_utc=now,
+    )
+
+
+def _problem(field: str, found: str, todo: str) -> Problem:
+    return Problem(found=found, todo=todo, field=field)
+
+
+def _line_problem(field: str, text: str, shortest: int) -> Problem | None:
+    if len(text) < shortest:
+        return _problem(field, "it is empty", f"Give 1 to {LONGEST_NAME} characters")
+    if len(text) > LONGEST_NAME:
+        return _problem(field, f"{len(text)} characters", f"Give at most {LONGEST_NAME}")
+    if not text.isprintable():
+        return _problem(field, "a line break or invisible character", "Leave it out")
+    return None
+
+
+def _link_problem(link: str) -> Problem | None:
+    if not link:
+        return None
+    todo = f"Give an address that starts with https:// or http://, at most {LONGEST_LINK} long"
+    try:
+        parts = urlsplit(link)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username
+    except ValueError:
+        usable = False
+    if usable and len(link) <= LONGEST_LINK and link.isprintable() and " " not in link:
+        return None
+    return _problem("link", repr(link[:60]), todo)
+
+
+def _date_problem(text: str) -> Problem | None:
+    try:
+        usable = not text or (len(text) == 10 and bool(date.fromisoformat(text)))
+    except ValueError:
+        usable = False
+    return None if usable else _problem("date", repr(text[:20]), "Give YYYY-MM-DD, or nothing")
