@@ -16,10 +16,13 @@ from typing import Annotated, Literal, ParamSpec, TypeVar
 
 import typer
 from rich.console import Console
+from tqdm import tqdm
 
-from agl1k_core import __version__, baselines, predictions, reports, tables
+from agl1k_core import __version__, baselines, library, predictions, reports, tables
 from agl1k_core.benchmark import Benchmark
+from agl1k_core.download import Patience
 from agl1k_core.errors import Agl1kError
+from agl1k_core.fetch import Outcome, fetch_recordings
 from agl1k_core.metrics import PROTOCOLS, evaluate
 from agl1k_core.predictions import Predictions
 from agl1k_core.settings import Settings
@@ -157,6 +160,41 @@ def compare(
     on = _benchmark(benchmark)
     a, b = (evaluate(on, _read(file, on), PROTOCOLS[protocol]) for file in (first, second))
     out.print(reports.comparison_table(a, b, (first.name, second.name)))
+
+
+@app.command()
+@refusing
+def fetch(
+    recordings: Annotated[
+        bool, typer.Option("--recordings/--table-only", help="Also the recordings (many GB).")
+    ] = False,
+    keys: Annotated[
+        list[str] | None, typer.Option("--clip", help="Only this clip; may be given several times.")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, max=16, help="Downloads at once.")] = 4,
+) -> None:
+    """Bring the published AGL1K table and, when asked, its recordings. Run again to resume."""
+    settings = Settings.from_env()
+    path = library.bring_table(settings, patience=Patience())
+    benchmark = tables.load(tables.PUBLISHED_SLUG, settings)
+    typer.echo(f"{len(benchmark)} clips in {path}")
+    if recordings or keys:
+        _fetch_recordings(benchmark, tables.fetched_audio_dir(settings), keys, workers)
+
+
+def _fetch_recordings(
+    benchmark: Benchmark, folder: Path, keys: list[str] | None, workers: int
+) -> None:
+    unknown = [key for key in keys or [] if key not in benchmark]
+    if unknown:
+        raise Agl1kError(f"{benchmark.name} has no clip {', '.join(unknown)}.")
+    with tqdm(total=len(keys or benchmark.clips), unit="clip", disable=None) as bar:
+        report = fetch_recordings(
+            benchmark, folder, keys=keys, workers=workers, progress=lambda _: bar.update()
+        )
+    typer.echo(str(report))
+    if report.of(Outcome.FAILED):
+        raise typer.Exit(1)
 
 
 @app.command()
