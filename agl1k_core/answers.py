@@ -26,7 +26,7 @@ from agl1k_core.answer_fields import (
     judge,
     places_something,
 )
-from agl1k_core.coordinates import pair_in_prose, tidy
+from agl1k_core.coordinates import pair_in_prose, read_angle, tidy
 from agl1k_core.replies import is_failed_call, is_refusing_prose
 
 __all__ = ["Answer", "Status", "parse_answer"]
@@ -42,20 +42,22 @@ _THINKING = re.compile(
 )
 _OBJECT_START = re.compile(r"\{|\[(?=\s{0,20}\{)")
 #: Digits at the very end of a text that was cut off: 1 may have become 116.4.
-_UNFINISHED_NUMBER = re.compile(r"\"?[-+]?\d{1,20}\.?$")
+_UNFINISHED_NUMBER = re.compile(r"\"?[-+]?(?<![\d.])\d{1,20}\.?$")
 _WORDS_WITHIN = ("answer", "response", "output", "text", "content", "message", "result", "refusal")
-_KEY_VALUE = re.compile(
-    r"(?:(?<![^\W_])(?<!true[_ ])(?P<key>lat(?:itude)?|long(?:itude)?|lon|lng)"
-    r"|(?:^|[\n,;{|•])[\s\"'*_`#>|-]{0,8}(?:\d{1,2}[.)]\s)?[\s\"'*_`]{0,4}"
+_KEY = re.compile(
+    r"(?:(?<![^\W_])(?<!true[_ ])(?P<key>lat(?:itude)?|long(?:itude)?|lon|lng"
+    r"|breitengrad|längengrad)|(?:^|[\n,;{|•.])[\s\"'*_`#>|-]{0,8}(?:\d{1,2}[.)]\s)?[\s\"'*_`]{0,4}"
     r"(?:predicted[_ ]|estimated[_ ]|most likely |likely |best guess )?"
     r"(?P<label>city|town|country|continent|coordinates?|location|position|gps)"
     r"(?:[_ ]name|[_ ]coordinates)?)"
-    r"[\"'*_`]{0,4}(?:\s?\([^()\n]{0,24}\))?[\s*_`]{0,4}(?:[:=：|]|\bis\b|\bof\b|(?=\s?[-+]?\d))"
-    r"[\s*_`]{0,6}(?:\"(?P<quoted>(?:[^\"\\\n]|\\.){0,300})\"|(?P<bare>[^\n\r;{}\"|]{1,120}))?",
+    r"[\"'*_`]{0,4}(?:\s?\([^()\n]{0,24}\))?[\s*_`]{0,4}"
+    r"(?:[:=：|]|\b(?:is|of|at)\b|(?=[\s~≈]{0,2}[-+−]?\d))[\s*_`]{0,6}",
     re.IGNORECASE,
 )
-_COORDINATE_END = re.compile(r",(?=\D)|,$|\s(?:and|lon|lng|long)|[\])]", re.IGNORECASE)
-_LABEL_END = re.compile(r"[,;]\s{0,4}[\w\s]{1,20}[:=]|\.\s|,$|[({\[]")
+_QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.){0,300})\"")
+_BARE = re.compile(r"[^\n\r;{}\"|]{0,120}")
+_COORDINATE_END = re.compile(r",(?=\D)|,$|\s(?:and\b|[—–])|[\])]", re.IGNORECASE)
+_LABEL_END = re.compile(r"\.(?:\s|$)|,$|[({\[]")
 
 
 def parse_answer(text: object) -> Answer:
@@ -179,10 +181,19 @@ def _from_broken_object(text: str) -> Answer | None:
     if start < 0:
         return None
     broken = _UNFINISHED_NUMBER.sub("", _last_fence(text) or text[start:])
-    fields = find_fields(_repaired(broken))
-    if not ("latitude" in fields and "longitude" in fields):
-        fields = {**fields, **key_values(broken)}
+    fields, pairs = find_fields(_repaired(broken)), key_values(broken)
+    if not ("latitude" in fields and "longitude" in fields) or _lost_a_sign(fields, pairs):
+        fields = {**fields, **pairs}
     return judge(fields, spoken=True) if places_something(fields) else None
+
+
+def _lost_a_sign(repaired: Fields, pairs: Fields) -> bool:
+    """Whether repairing ``2.35 W`` has dropped the hemisphere, and with it the sign."""
+    for name in ("latitude", "longitude"):
+        kept, written = read_angle(repaired[name]), read_angle(pairs.get(name))
+        if kept and written and kept.degrees == -written.degrees != 0:
+            return True
+    return False
 
 
 def _last_fence(text: str) -> str:
@@ -221,18 +232,26 @@ def _from_prose(text: str) -> Answer:
 def key_values(text: str) -> Fields:
     """Fields of lines such as "**Country:** France" or "Lat = 48.85"; the last of a name counts."""
     fields: Fields = {}
-    for match in _KEY_VALUE.finditer(text):
-        match_key = match["key"] or match["label"]
-        name = field_of_key(match_key)
-        value = match["quoted"] if match["quoted"] is not None else match["bare"] or ""
+    keys = list(_KEY.finditer(text))
+    ends = [key.start() for key in keys[1:]] + [len(text)]
+    for match, end in zip(keys, ends, strict=False):  # no key, one end
+        key = match["key"] or match["label"]
+        name = field_of_key(key)
+        quoted = _QUOTED.match(text, match.end())
+        value = quoted[1] if quoted else _bare(text[match.end() : end])
         if name in ("latitude", "longitude"):
             fields[name] = _coordinate_text(value)
-        elif name in ("pair", "reversed pair"):
-            fields |= find_fields({match_key: value.strip(" *_`.")})
         elif name in LABELS:
-            label = value if match["quoted"] is not None else _LABEL_END.split(value, maxsplit=1)[0]
-            fields[name] = label.strip(" *_`.")
+            label = value if quoted else _LABEL_END.split(value, maxsplit=1)[0]
+            fields[name] = label.strip(" *_`.,")
+        else:
+            fields |= find_fields({key: value.strip(" *_`.")})
     return fields
+
+
+def _bare(rest: str) -> str:
+    match = _BARE.match(rest)
+    return match[0] if match else ""
 
 
 def _coordinate_text(value: str) -> str:

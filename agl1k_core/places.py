@@ -46,6 +46,12 @@ _DIRECTION = re.compile(
     r"^(?:central|mid|(?:north|south|east|west)(?:ern)?|(?:north|south) ?(?:east|west)(?:ern)?)\s+"
 )
 _TRAILING = re.compile(r"\s+(?:probably|possibly|maybe|perhaps|likely|most likely|or similar)$")
+_ASIDE = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
+_SEPARATOR = re.compile(r"[,()\[\]:–—]| - ")
+_REFUSAL_TAIL = re.compile(
+    r"(?: (?:location|place|city|town|country|continent|region|area|coordinates?))?"
+    r"(?: (?:from|based|due|without|with|given|because|as|since|in|by|for|at|solely|using)\b.*)?$"
+)
 _STATE = re.compile(
     r"^(?:[a-z]+ ){0,3}?"
     r"(?:republic|kingdom|states?|commonwealth|union|sultanate|principality|grand duchy|emirate)"
@@ -214,10 +220,21 @@ def _country_code(text: str) -> str | None:
     if _ALTERNATIVES.search(text):
         return _agreed([_country_code(part) for part in _ALTERNATIVES.split(text) if part.strip()])
     whole = _single_country(text.strip(), folded)
-    parts = [part for part in re.split(r"[,()\[\]:–—]| - ", text) if fold(part)]
+    bare, *asides = _without_asides(text)
+    parts = [bare, *asides] if asides else _SEPARATOR.split(text)
+    parts = [part for part in parts if fold(part)]
     if whole or len(parts) < 2:
-        return whole
+        return whole or (_country_code(parts[0]) if asides and parts else None)
     return _most_precise([_country_code(part) for part in parts])
+
+
+def _without_asides(text: str) -> list[str]:
+    """A text without its brackets, then what stood in them."""
+    asides = [aside.strip() for aside in _ASIDE.findall(text)]
+    bare = _ASIDE.sub(" ", text).strip(" ()[]") if asides else text
+    return [bare, *(aside for aside in asides if fold(aside) not in ("", "country"))] + (
+        [""] if asides else []
+    )
 
 
 def _single_country(text: str, folded: str) -> str | None:
@@ -249,7 +266,7 @@ def _library_code(text: str, folded: str) -> str | None:
 
 def _is_word_not_code(text: str, folded: str) -> bool:
     latin = countrynames.util.normalize_name(text) or ""
-    if len(latin) <= 2:
+    if len(latin) <= 2 and len(folded) <= 3:
         return True
     return latin in _alpha_3_codes() and not (text.isascii() and text.isupper())
 
@@ -265,6 +282,8 @@ def _most_precise(codes: Sequence[str | None]) -> str | None:
     "Spain, Portugal" names two, and gives None.
     """
     found = {code for code in codes if code}
+    if found == {"GE", "US"}:  # Atlanta, Georgia, USA
+        return "US"
     states = {_countries()[code][2] for code in found if len(_countries()[code]) > 2}
     return _agreed(sorted(found - states)) if found else None
 
@@ -303,4 +322,5 @@ def is_refusal(text: object) -> bool:
 @lru_cache(maxsize=65536)
 def _is_refusal(text: str) -> bool:
     folded = fold(text)
-    return folded in _refusals() if folded else True
+    shorter = _REFUSAL_TAIL.sub("", folded)
+    return not folded or folded in _refusals() or (bool(shorter) and shorter in _refusals())

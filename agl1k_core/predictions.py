@@ -201,12 +201,10 @@ def _numbers(values: list[object]) -> FloatArray:
 
 
 def _plain_number(value: object) -> float:
-    if isinstance(value, float | int | str) and not isinstance(value, bool):
-        try:
-            return float(value)
-        except (ValueError, OverflowError):
-            pass
-    return float("nan")
+    try:
+        return float(value) if type(value) is not bool else float("nan")  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return float("nan")
 
 
 class _Memo(dict[object, str]):
@@ -306,6 +304,9 @@ def _check_clips(table: _Table, benchmark: Benchmark, problems: Problems) -> Non
     """Unknown clips and clips named twice."""
     keys: list[str] = table.columns["key"].tolist()
     index = benchmark.index
+    distinct = set(keys)
+    if len(distinct) == len(keys) and distinct <= index.keys():
+        return
     first: dict[str, int] = {}
     for position, key in enumerate(keys):
         if key and key not in index:
