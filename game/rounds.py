@@ -19,7 +19,7 @@ from agl1k_core.errors import Agl1kError
 from game.answers import is_pin_of, new_guess
 from game.daily import DAILY_EPOCH, DailyRecord
 from game.nicknames import clean_nickname
-from game.picking import Filters
+from game.picking import Filters, round_continents
 from game.reveal import ModelAnswer
 from game.sound import ClipReady, SoundCheck
 from game.standing import Standing, last_audible
@@ -103,6 +103,10 @@ class Game:
     def player_id(self, player_token: object) -> str | None:
         """The id in a player's token; None when it was not signed here."""
         return self._tokens.player_id(player_token)
+
+    def continents(self, benchmark: str) -> list[str]:
+        """The continents of a benchmark that have enough clips for a round."""
+        return round_continents(self._maker.benchmark(benchmark))
 
     # Starting
 
@@ -200,23 +204,39 @@ class Game:
         That is: the current clip, the answered ones and, where no timer runs, the next one. The
         first request for the current clip starts its time.
         """
-        claimed = self._tokens.read_clip(clip_token)
-        round_ = self._store.round(claimed[0]) if claimed else None
-        if claimed is None or round_ is None:
+        found = self._audible(clip_token)
+        if found is None:
             return None
-        position = claimed[1]
-        if position > last_audible(round_):
-            return None
-        key = round_.clip_keys[position]
-        if not self._tokens.clip_matches(str(clip_token), round_.round_id, position, key):
-            return None
+        round_, position = found
         if position == round_.position and round_.clip_started_utc is None:
             with suppress(Agl1kError):  # another tab has just moved on
                 self._store.start_clip(round_.round_id, position, self._clock())
+        return self._recording(round_, position)
+
+    def behind(self, clip_token: object) -> tuple[Benchmark, str] | None:
+        """As ``resolve``, for the page that draws the clip's outline: no time starts."""
+        found = self._audible(clip_token)
+        return self._recording(*found) if found else None
+
+    def _audible(self, clip_token: object) -> tuple[Round, int] | None:
+        claimed = self._tokens.read_clip(clip_token)
+        round_ = self._store.round(claimed[0]) if claimed else None
+        if claimed is None or round_ is None or claimed[1] > last_audible(round_):
+            return None
+        key = round_.clip_keys[claimed[1]]
+        genuine = self._tokens.clip_matches(str(clip_token), round_.round_id, claimed[1], key)
+        return (round_, claimed[1]) if genuine else None
+
+    def _recording(self, round_: Round, position: int) -> tuple[Benchmark, str] | None:
+        key = round_.clip_keys[position]
         with suppress(Agl1kError):
             benchmark = self._maker.benchmark(round_.benchmark)
             return (benchmark, key) if key in benchmark else None
         return None
+
+    def continents(self, benchmark: str) -> list[str]:
+        """The continents to which a round on a benchmark can be limited, sorted."""
+        return sorted({*self._maker.benchmark(benchmark).continents} - {""})
 
     # Dailies
 
@@ -264,24 +284,32 @@ class Game:
         self, token: object, player_token: object, action: Action, pin: Pin, nickname: object
     ) -> RoundView:
         round_, position = self._open(token, player_token)
-        kept = self._answers(round_).get(position)
+        answers = self._answers(round_)
+        kept, note = answers.get(position), ANSWERED
         if kept is None:
-            if position != round_.position or position >= len(round_.clip_keys):
-                raise Agl1kError("This round has moved on. Reload the page to see where it stands.")
-            clip = self._maker.benchmark(round_.benchmark).clip(round_.clip_keys[position])
-            new = new_guess(
-                round_,
-                position,
-                clip,
-                action,
-                pin,
-                nickname=clean_nickname(nickname),
-                now=self._clock(),
-                app_version=self._app_version,
-            )
-            kept = self._store.record(new)
-            if kept == new:
-                late = action == "guess" and new.action == "timeout"
-                return self._standing.at(round_, position, *((TOO_LATE,) if late else ()))
-        repeated = kept.action == action and (pin is None or is_pin_of(kept, *pin))
-        return self._standing.at(round_, position, *(() if repeated else (ANSWERED,)))
+            new = self._new_guess(round_, position, action, pin, nickname)
+            answers[position] = kept = self._store.record(new)
+            note = (TOO_LATE if kept.action != action else "") if kept == new else ANSWERED
+        if note == ANSWERED and kept.action == action and (pin is None or is_pin_of(kept, *pin)):
+            note = ""  # the same answer once more, after a lost connection or a double click
+        return self._standing.at(round_, position, [*answers.values()], *filter(None, [note]))
+
+    def _new_guess(
+        self, round_: Round, position: int, action: Action, pin: Pin, nickname: object
+    ) -> Guess:
+        if position != round_.position or position >= len(round_.clip_keys):
+            raise Agl1kError("This round has moved on. Reload the page to see where it stands.")
+        key = round_.clip_keys[position]
+        benchmark = self._maker.benchmark(round_.benchmark)
+        if key not in benchmark:
+            raise Agl1kError(f"{benchmark.name} has changed since this round. Start a new one.")
+        return new_guess(
+            round_,
+            position,
+            benchmark.clip(key),
+            action,
+            pin,
+            nickname=clean_nickname(nickname),
+            now=self._clock(),
+            app_version=self._app_version,
+        )
