@@ -128,7 +128,11 @@ rounds = Table(
 
 
 class GuessColumns(TypedColumns):
-    """One answer to one clip of one round. No foreign key to ``rounds``: guesses outlive them."""
+    """One answer to one clip of one round. No foreign key to ``rounds``: guesses outlive them.
+
+    ``sequence`` only grows and is never used twice. On PostgreSQL a lower one may be committed
+    after a higher one, so whoever passes rows on has to claim them, not remember the last.
+    """
 
     sequence: Named[int] = Column(SEQUENCE, primary_key=True)
     guess_id: Named[str] = Column(SafeText, unique=True)

@@ -231,6 +231,17 @@ def test_a_file_held_by_another_program(tmp_path: Path, make_guess: Callable[...
         GuessStore(database).record(make_guess())
 
 
+def test_a_new_file_is_opened_once_another_program_lets_go(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "a.db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.3, other.execute, ["ROLLBACK"])
+    release.start()
+    with Database(f"sqlite:///{tmp_path / 'a.db'}") as database:
+        assert pragma(database, "journal_mode") == "wal"
+    release.join()
+    other.close()
+
+
 def test_a_server_that_is_not_there_and_a_password_not_told() -> None:
     password = "hush".upper()  # not as it stands in this source, which tracebacks show
     with socket.socket() as taken:  # bound, but it does not listen

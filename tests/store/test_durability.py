@@ -80,7 +80,7 @@ def test_every_acknowledged_guess_survives_a_crash_of_the_server(own_postgres_se
 def test_an_open_database_outlives_a_crash_of_the_server(
     own_postgres_server: Any, make_guess: Callable[..., Guess]
 ) -> None:
-    first, lost, second = (make_guess(position=position) for position in range(3))
+    first, lost, second, third = (make_guess(position=position) for position in range(4))
     with Database(own_postgres_server.url()) as database:
         store = GuessStore(database)
         store.record(first)
@@ -89,4 +89,7 @@ def test_an_open_database_outlives_a_crash_of_the_server(
             store.record(lost)
         own_postgres_server.start()
         store.record(second)
-        assert store.of_round("round-1") == [first, second]
+        own_postgres_server.stop()
+        own_postgres_server.start()
+        store.record(third)  # a restart between two guesses goes unnoticed
+        assert store.of_round("round-1") == [first, second, third]
