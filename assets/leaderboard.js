@@ -1,0 +1,202 @@
+// The board in the browser: it asks the server for HTML, keeps the page's address, opens rows.
+// Every view is an address, so that a reload, a bookmark and a shared link show the same.
+
+const SEARCH_PAUSE_MS = 150;
+const ONE_VALUE = ['board', 'subset', 'rank_by', 'search', 'weights', 'min_coverage'];
+const OWN = new Set([...ONE_VALUE, 'tab', 'sort', 'reverse', 'kinds', 'columns', 'intervals', 'row', 'other']);
+const ROW_CLOSED = 'agl-row-closed';
+const ROW_COMPARED = 'agl-row-compared';
+
+const api = (path) => new URL(`api/leaderboard/${path}`, document.baseURI);
+
+function ownPart(search) {
+  return new URLSearchParams([...new URLSearchParams(search)].filter(([name]) => OWN.has(name)));
+}
+
+function setAddress(query) {
+  const others = [...new URLSearchParams(location.search)].filter(([name]) => !OWN.has(name));
+  const search = new URLSearchParams([...others, ...new URLSearchParams(query)]);
+  history.replaceState(history.state, '', `?${search}${location.hash}`);
+}
+
+function fragment(html) {
+  const template = document.createElement('template');
+  template.innerHTML = html;
+  return template.content.firstElementChild;
+}
+
+async function copy(text, button) {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = 'Copied';
+  } catch {
+    window.prompt('Copy this:', text);
+  }
+  setTimeout(() => { button.textContent = label; }, 1500);
+}
+
+class BoardPage {
+  constructor({ element, trigger }) {
+    this.host = element.querySelector('.agl-board-host');
+    this.trigger = trigger;
+    this.query = ownPart(location.search);
+    this.host.addEventListener('click', (event) => this.clicked(event));
+    this.host.addEventListener('submit', (event) => event.preventDefault());
+    this.host.addEventListener('change', (event) => this.changed(event, 0));
+    this.host.addEventListener('input', (event) => {
+      if (event.target.type === 'search') this.changed(event, SEARCH_PAUSE_MS);
+    });
+    document.addEventListener(ROW_CLOSED, () => this.closed());
+    document.addEventListener(ROW_COMPARED, (event) => this.note({ other: event.detail }));
+    new IntersectionObserver((seen) => {
+      if (seen.some((entry) => entry.isIntersecting)) this.show();
+    }).observe(this.host);
+  }
+
+  get board() { return this.host.querySelector('.agl-board'); }
+
+  async show({ whole = false, address = false } = {}) {
+    this.request?.abort();
+    this.request = new AbortController();
+    const first = !this.board;
+    try {
+      const answer = await fetch(api(`page?${this.query}`), { signal: this.request.signal });
+      if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+      this.put(fragment(await answer.text()), whole);
+    } catch (error) {
+      if (error.name !== 'AbortError') this.failed(error);
+      return;
+    }
+    this.query = new URLSearchParams(this.board.dataset.query);
+    if (address) setAddress(this.query);
+    if (first && this.query.get('row')) this.open(this.query.get('row'), this.query.get('other'));
+  }
+
+  // The controls stay where they are, and with them what is being typed.
+  put(next, whole) {
+    const current = this.board;
+    if (whole || !current || current.dataset.board !== next.dataset.board) {
+      this.host.replaceChildren(next);
+      return;
+    }
+    const sorted = document.activeElement?.dataset?.sort;
+    const scrolled = current.querySelector('.agl-table-box')?.scrollLeft ?? 0;
+    Object.assign(current.dataset, next.dataset);
+    current.querySelector('.agl-results').replaceWith(next.querySelector('.agl-results'));
+    current.querySelector('[data-download]').href = next.querySelector('[data-download]').href;
+    current.querySelector('.agl-table-box').scrollLeft = scrolled;
+    if (sorted) current.querySelector(`[data-sort="${CSS.escape(sorted)}"]`)?.focus();
+  }
+
+  failed(error) {
+    const note = fragment('<div class="agl-error" role="alert"><strong>The board could not be loaded.</strong> <span></span> <button type="button" class="agl-link" data-again>Try again</button></div>');
+    note.querySelector('span').textContent = `${error.message}.`;
+    (this.board?.querySelector('.agl-results') ?? this.host).replaceChildren(note);
+  }
+
+  changed(event, pause) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      if (event.target.name === 'board') this.query = new URLSearchParams();
+      this.read();
+      this.show({ address: true });
+    }, pause);
+  }
+
+  read() {
+    const form = new FormData(this.board.querySelector('form'));
+    for (const name of ONE_VALUE) this.query.set(name, form.get(name) ?? '');
+    const kinds = form.getAll('kinds');
+    const all = this.board.querySelectorAll('[name=kinds]').length;
+    this.query.set('kinds', kinds.length === all ? '' : kinds.join(','));
+    this.query.set('columns', form.getAll('columns').join(','));
+    this.query.set('intervals', form.has('intervals') ? '1' : '0');
+  }
+
+  clicked(event) {
+    const at = (selector) => event.target.closest(selector);
+    const button = at('button');
+    if (button?.dataset.sort) this.sort(button.dataset.sort);
+    else if (button?.hasAttribute('data-reset')) this.go(button.dataset.reset);
+    else if (button?.hasAttribute('data-again')) this.show({ whole: true });
+    else if (button?.hasAttribute('data-copy')) this.copyLink(button);
+    else if (button?.dataset.open) this.open(button.dataset.open);
+    else if (!at('a') && !String(getSelection())) {
+      const row = at('tr[data-row]');
+      if (row) this.open(row.dataset.row);
+    }
+  }
+
+  sort(name) {
+    if (name === this.board.dataset.sorted) {
+      if (this.query.get('reverse')) this.query.delete('reverse');
+      else this.query.set('reverse', '1');
+    } else {
+      this.query.set('sort', name);
+      this.query.delete('reverse');
+    }
+    this.show({ address: true });
+  }
+
+  go(query) {
+    this.query = new URLSearchParams(query);
+    this.show({ whole: true, address: true });
+  }
+
+  copyLink(button) {
+    const link = new URL(location.href);
+    link.search = this.board.dataset.query;
+    copy(String(link), button);
+  }
+
+  open(row, other = '') {
+    this.note({ row, other });
+    this.trigger('select', { board: this.board.dataset.board, row_id: row, other: other ?? '' });
+  }
+
+  // Put the opened row into query and address; the table itself stays as it is.
+  note(values) {
+    for (const [name, value] of Object.entries(values)) {
+      if (value) this.query.set(name, value);
+      else this.query.delete(name);
+    }
+    this.board.dataset.query = String(this.query);
+    this.board.querySelectorAll('tr[data-row]').forEach((line) => {
+      line.classList.toggle('agl-open', line.dataset.row === this.query.get('row'));
+    });
+    setAddress(this.query);
+  }
+
+  closed() {
+    const row = this.query.get('row');
+    this.note({ row: '', other: '' });
+    this.board.querySelector(`[data-open="${CSS.escape(row ?? '')}"]`)?.focus();
+  }
+}
+
+export function attachBoard(component) { return new BoardPage(component); }
+
+// What lies behind a row, and comparisons: closing, comparing, and where the focus goes.
+export function attachDetail({ element, trigger, watch }) {
+  watch('value', () => {
+    const title = element.querySelector('h2, h3[tabindex], .agl-published');
+    if (!title) return;
+    title.focus({ preventScroll: true });
+    element.scrollIntoView({ block: 'start', behavior: 'smooth' });
+  });
+  element.addEventListener('click', (event) => {
+    const button = event.target.closest('button');
+    if (button?.hasAttribute('data-close')) {
+      trigger('clear');
+      document.dispatchEvent(new Event(ROW_CLOSED));
+    } else if (button?.dataset.copyText) copy(button.dataset.copyText, button);
+  });
+  element.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const { board, row } = event.target.closest('.agl-detail').dataset;
+    const other = new FormData(event.target).get('other');
+    document.dispatchEvent(new CustomEvent(ROW_COMPARED, { detail: other }));
+    trigger('submit', { board, row_id: row, other });
+  });
+}

@@ -1,0 +1,129 @@
+"""The board for programs that use ``gradio_client``; ``docs/leaderboard-api.md`` documents it.
+
+Files come through a ``gr.File`` component, which takes nothing but what was uploaded: a plain
+``gr.api`` would read any path that a caller names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import gradio as gr
+
+from agl1k_core.errors import Agl1kError
+from agl1k_core.settings import Settings
+from leaderboard import submit
+from leaderboard.api import Boards, view_of
+from leaderboard.board import Board
+from leaderboard.compare import compare, to_json
+from leaderboard.export import to_json as view_json
+from leaderboard.query import complaints, parse
+from leaderboard.submit_tab import max_bytes, run_dry
+
+Json = dict[str, Any]
+
+
+class Endpoints:
+    """The functions behind the endpoints; what cannot be done is a ``gr.Error`` that says why."""
+
+    def __init__(self, boards: Boards, settings: Settings) -> None:
+        self.boards, self.settings = boards, settings
+
+    def board_of(self, slug: str) -> Board:
+        """The board of that name, the first when it is empty."""
+        if slug and slug not in self.boards:
+            raise gr.Error(f"There is no board {slug[:40]!r}. There are: {', '.join(self.boards)}.")
+        return self.boards[slug] if slug else next(iter(self.boards.values()))
+
+    def leaderboard(self, board: str, query: str) -> Json:
+        """Rows of a board; ``query`` as in its address, such as ``subset=speech``."""
+        chosen = self.board_of(board)
+        wrong = complaints(dict(parse_qsl(query)))
+        if wrong:
+            raise gr.Error(". ".join(wrong))
+        asked = replace(parse(query), board=chosen.slug)
+        return view_json(view_of(self.boards, asked))
+
+    def compare(self, board: str, first: str, second: str) -> Json:
+        """Paired differences of two rows, by their ``row_id``."""
+        try:
+            return to_json(compare(self.board_of(board), first, second))
+        except Agl1kError as error:
+            raise gr.Error(str(error)) from None
+
+    def dry_run(self, file: str, board: str) -> Json:
+        """The whole report on a prediction file; nothing is stored."""
+        if not file:
+            raise gr.Error("Give a prediction file: gradio_client.handle_file(path).")
+        chosen = self.board_of(board)
+        return run_dry(self.boards, self.settings, chosen.slug, file).to_dict()
+
+    def publish(
+        self,
+        file: str,
+        board: str,
+        model: str,
+        organisation: str,
+        link: str,
+        weights: str,
+        prompt: str,
+        model_date: str,
+    ) -> Json:
+        """Put a prediction file on a board; the answer holds the key that withdraws it."""
+        if not file:
+            raise gr.Error("Give a prediction file: gradio_client.handle_file(path).")
+        given = (model, organisation, link, weights, prompt, model_date)
+        form = submit.Form(*(text or "" for text in given))
+        try:
+            done = submit.publish(
+                Path(file).read_bytes(),
+                Path(file).name,
+                form,
+                self.board_of(board),
+                max_bytes=max_bytes(self.settings),
+            )
+        except Agl1kError as error:
+            raise gr.Error(str(error)) from None
+        return {
+            "submission_id": done.submission.submission_id,
+            "withdraw_key": done.withdraw_key,
+            "board": done.submission.benchmark,
+            "model": done.submission.model,
+            "evaluation": dict(done.submission.evaluation),
+        }
+
+    def withdraw(self, submission_id: str, withdraw_key: str) -> Json:
+        """Take a submission off its board, with the key told when it was published."""
+        store = next(iter(self.boards.values())).submissions
+        try:
+            message = submit.withdraw(store, submission_id or "", withdraw_key or "")
+        except Agl1kError as error:
+            raise gr.Error(str(error)) from None
+        return {"withdrawn": True, "message": message}
+
+
+def build_endpoints(boards: Boards, settings: Settings) -> None:
+    """Expose the endpoints; call it inside ``gr.Blocks``. Nothing of it is seen on the page."""
+    endpoints = Endpoints(boards, settings)
+    with gr.Row(visible=False):
+        file = gr.File(type="filepath", label="file")
+        answer = gr.JSON(label="answer")
+
+        def text(label: str, value: str = "") -> gr.Textbox:
+            return gr.Textbox(value=value, label=label)
+
+        def expose(function: Callable[..., Json], inputs: list[Any]) -> None:
+            name = function.__name__
+            gr.Button(name).click(function, inputs, answer, queue=False, api_name=name)
+
+        board = text("board")
+        expose(endpoints.leaderboard, [board, text("query")])
+        expose(endpoints.compare, [board, text("first"), text("second")])
+        expose(endpoints.dry_run, [file, board])
+        about = [text("organisation"), text("link"), text("weights"), text("prompt")]
+        expose(endpoints.publish, [file, board, text("model"), *about, text("model_date")])
+        expose(endpoints.withdraw, [text("submission_id"), text("withdraw_key")])

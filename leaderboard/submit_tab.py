@@ -1,0 +1,144 @@
+"""The tab that takes a prediction file from dry run to the board, and off it again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from agl1k_core.errors import Agl1kError
+from agl1k_core.settings import Settings
+from leaderboard import render
+from leaderboard.api import Boards
+from leaderboard.submit import (
+    LONGEST_LINK,
+    LONGEST_NAME,
+    LONGEST_PROMPT,
+    Form,
+    Report,
+    dry_run,
+    publish,
+    withdraw,
+)
+from leaderboard.tab import script
+
+_DETAIL = ("element", "trigger", "watch")
+
+
+def max_bytes(settings: Settings) -> int:
+    """The largest file that is taken."""
+    return int(settings.max_upload_mb * 2**20)
+
+
+def run_dry(boards: Boards, settings: Settings, slug: str, path: str) -> Report:
+    """The dry run of an uploaded file on the board of that name."""
+    file = Path(path)
+    return dry_run(file.read_bytes(), file.name, boards[slug], max_bytes=max_bytes(settings))
+
+
+def publish_upload(boards: Boards, settings: Settings, slug: str, path: str, form: Form) -> str:
+    """Publish an uploaded file; returns the receipt, or everything that is wrong, as HTML."""
+    file, most = Path(path), max_bytes(settings)
+    try:
+        published = publish(file.read_bytes(), file.name, form, boards[slug], max_bytes=most)
+    except Agl1kError as error:
+        return render.problems_page(error, "Nothing was published")
+    except OSError:
+        gone = Agl1kError("The file is no longer on the server. Drop it again.")
+        return render.problems_page(gone, "Nothing was published")
+    return render.published_page(published, boards[slug])
+
+
+def withdraw_one(boards: Boards, submission_id: str, key: str) -> str:
+    """Withdraw a submission; returns what happened, as HTML."""
+    store = next(iter(boards.values())).submissions
+    try:
+        return render.note_page(withdraw(store, submission_id or "", key or ""))
+    except Agl1kError as error:
+        return render.problems_page(error, "Nothing was withdrawn")
+
+
+def build_submit(boards: Boards, settings: Settings) -> None:
+    """The tab's components and wiring; call it inside ``gr.Blocks``."""
+    first = next(iter(boards))
+    with gr.Column(elem_classes="agl-submit"):
+        gr.HTML(
+            "<h2>Submit predictions</h2><p class='agl-muted'>Drop a file: it is scored at once "
+            "and nothing is stored. Publish it when you like what you see.</p>",
+            apply_default_css=False,
+        )
+        board = gr.Dropdown(
+            [(board.name, slug) for slug, board in boards.items()], value=first, label="Board"
+        )
+        limits = gr.HTML(_limits(boards, settings, first), apply_default_css=False)
+        file = gr.File(label="Prediction file", type="filepath", height=140, elem_id="agl-file")
+        report = gr.HTML(
+            js_on_load=script("attachDetail", *_DETAIL),
+            apply_default_css=False,
+            elem_id="agl-report",
+        )
+        with gr.Column(visible=False, elem_id="agl-form") as form:
+            fields = _form_fields()
+            button = gr.Button("Publish", variant="primary", elem_id="agl-publish")
+        receipt = gr.HTML(
+            js_on_load=script("attachDetail", *_DETAIL),
+            apply_default_css=False,
+            elem_id="agl-receipt",
+        )
+        _withdrawal(boards)
+
+    def on_file(slug: str, path: str | None) -> tuple[Any, Any, str]:
+        if not path:
+            return "", gr.update(visible=False), ""
+        found = run_dry(boards, settings, slug, path)
+        return render.report_page(found, boards[slug]), gr.update(visible=found.accepted), ""
+
+    def on_board(slug: str, path: str | None) -> tuple[Any, ...]:
+        return _limits(boards, settings, slug), *on_file(slug, path)
+
+    def on_publish(slug: str, path: str | None, *given: str | None) -> str:
+        if not path:
+            error = Agl1kError("Drop a prediction file first.")
+            return render.problems_page(error, "Nothing was published")
+        return publish_upload(boards, settings, slug, path, Form(*(text or "" for text in given)))
+
+    quick: dict[str, Any] = {"queue": False, "api_visibility": "private"}
+    shown = [report, form, receipt]
+    file.change(on_file, [board, file], shown, **quick)
+    board.change(on_board, [board, file], [limits, *shown], **quick)
+    button.click(on_publish, [board, file, *fields], receipt, **quick)
+
+
+def _limits(boards: Boards, settings: Settings, slug: str) -> str:
+    return render.limits_page(boards[slug], max_bytes(settings))
+
+
+def _form_fields() -> list[Any]:
+    """Components in the order of ``Form``'s fields."""
+    gr.HTML("<h3>About the model</h3>", apply_default_css=False)
+    with gr.Row():
+        model = gr.Textbox(label="Model", max_length=LONGEST_NAME, elem_id="agl-model")
+        organisation = gr.Textbox(label="Organisation (optional)", max_length=LONGEST_NAME)
+    with gr.Row():
+        link = gr.Textbox(label="Link (optional)", placeholder="https://…", max_length=LONGEST_LINK)
+        date = gr.Textbox(label="Date of the model (optional)", placeholder="YYYY-MM-DD")
+    weights = gr.Radio(["open", "closed"], label="Weights", elem_id="agl-weights")
+    prompt = gr.Textbox(
+        label="Prompt used (optional)", lines=4, max_lines=12, max_length=LONGEST_PROMPT
+    )
+    return [model, organisation, link, weights, prompt, date]
+
+
+def _withdrawal(boards: Boards) -> None:
+    with gr.Accordion("Withdraw a submission", open=False, elem_id="agl-withdraw"):
+        with gr.Row():
+            submission = gr.Textbox(label="Submission")
+            key = gr.Textbox(label="Withdrawal key", type="password")
+        button = gr.Button("Withdraw")
+        told = gr.HTML(apply_default_css=False)
+
+    def on_withdraw(submission_id: str, withdraw_key: str) -> str:
+        return withdraw_one(boards, submission_id, withdraw_key)
+
+    button.click(on_withdraw, [submission, key], told, queue=False, api_visibility="private")
