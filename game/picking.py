@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -75,6 +76,12 @@ def fitting(benchmark: Benchmark, filters: Filters) -> list[str]:
         if (wanted is None or speech[position] == wanted)
         and filters.continent in ("", benchmark.continents[position])
     ]
+
+
+def round_continents(benchmark: Benchmark) -> list[str]:
+    """The continents that have enough clips for a round, sorted."""
+    counts = Counter(benchmark.continents)
+    return sorted(name for name, count in counts.items() if name and count >= CLIPS_PER_ROUND)
 
 
 def country_of(benchmark: Benchmark, key: str) -> str:

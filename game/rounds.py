@@ -234,10 +234,6 @@ class Game:
             return (benchmark, key) if key in benchmark else None
         return None
 
-    def continents(self, benchmark: str) -> list[str]:
-        """The continents to which a round on a benchmark can be limited, sorted."""
-        return sorted({*self._maker.benchmark(benchmark).continents} - {""})
-
     # Dailies
 
     def streak(self, player_token: object, benchmark: str) -> Streak:

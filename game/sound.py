@@ -19,6 +19,7 @@ NOT_REPLACED = (
 )
 #: A recording that could not be had is not tried again for this long.
 FORGET_AFTER = timedelta(minutes=2)
+_MAX_REMEMBERED = 10_000
 
 ClipReady = Callable[[Benchmark, str], object]
 
@@ -33,6 +34,7 @@ class SoundCheck:
         self._clip_ready = clip_ready
         self._clock = clock
         self._lost: dict[tuple[str, str], datetime] = {}
+        self._replaced: set[tuple[str, int]] = set()
 
     def audible(self, benchmark: Benchmark, keys: Sequence[str]) -> Sequence[str]:
         """``keys`` without the ones lost of late, if enough for a round are left."""
@@ -48,9 +50,9 @@ class SoundCheck:
         the player. When none of several can be had, a round that has not begun raises
         ``Agl1kError``; one that has goes on with a note.
         """
-        lost = round_.clip_keys[round_.position]
+        lost, step = round_.clip_keys[round_.position], (round_.round_id, round_.position)
         if self._can_be_had(benchmark, lost):
-            return round_, ()
+            return round_, (REPLACED,) if step in self._replaced else ()
         avoid = [key for key in benchmark.index if self._is_lost(benchmark, key)]
         stand_ins = replacements(benchmark, order(), round_.clip_keys, avoid)
         tried = islice(stand_ins, MAX_REPLACEMENTS)
@@ -59,6 +61,9 @@ class SoundCheck:
             stands = self._store.replace_clip(
                 round_.round_id, round_.position, found, instead_of=lost
             )
+            if len(self._replaced) >= _MAX_REMEMBERED:
+                self._replaced.clear()
+            self._replaced.add(step)
             return stands, (REPLACED,)
         if round_.position == 0:
             raise Agl1kError(

@@ -68,9 +68,9 @@ class Standing:
             round_ = self._given_out(round_)
         return self._at(round_, round_.position, guesses, notes)
 
-    def at(self, round_: Round, position: int, *notes: str) -> RoundView:
-        """The round at a clip that is answered."""
-        return self._at(round_, position, self._store.of_round(round_.round_id), notes)
+    def at(self, round_: Round, position: int, guesses: Sequence[Guess], *notes: str) -> RoundView:
+        """The round at a clip that is answered; ``guesses`` are its stored ones, by position."""
+        return self._at(round_, position, guesses, notes)
 
     def _given_out(self, round_: Round) -> Round:
         """Without a timer the time of a clip, which is only noted, runs from its first view."""

@@ -2,64 +2,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from itertools import count
 
 import pytest
 
-from agl1k_core.benchmark import Benchmark, Clip
+from agl1k_core.benchmark import Benchmark
 from game.rounds import Game
 from store.database import Database
 from store.guesses import GuessStore
-
-PLACES = [
-    ("Essaouira", "Morocco", "Africa", 31.5125, -9.77),
-    ("Nairobi", "Kenya", "Africa", -1.2864, 36.8172),
-    ("Berlin", "Germany", "Europe", 52.52, 13.405),
-    ("Lisbon", "Portugal", "Europe", 38.7223, -9.1393),
-    ("Kyoto", "Japan", "Asia", 35.0116, 135.7681),
-    ("Hanoi", "Vietnam", "Asia", 21.0278, 105.8342),
-    ("Anchorage", "United States", "North America", 61.2181, -149.9003),
-    ("Lima", "Peru", "South America", -12.0464, -77.0428),
-    ("Suva", "Fiji", "Oceania", -18.1416, 178.4419),
-    ("Perth", "Australia", "Oceania", -31.9523, 115.8613),
-]
-
-
-def make_benchmark(n_clips: int = 40, slug: str = "toy") -> Benchmark:
-    """Clips spread over ten places, every second one with speech; nothing in it is a number
-    or a word that a view has for another reason."""
-    clips = []
-    for number in range(n_clips):
-        city, country, continent, lat, lon = PLACES[number % len(PLACES)]
-        shift = 0.001 * (number // len(PLACES)) + 0.0000917
-        clips.append(
-            Clip(
-                key=f"secretkey{number:03d}",
-                lat=lat + shift,
-                lon=lon + shift,
-                city=city,
-                country=country,
-                continent=continent,
-                file_name=f"filenameof{number:03d}.mp3",
-                title=f"Titleof {number:03d}",
-                description=f"Descriptionof {number:03d}",
-                classes={"human": 0.8 if number // len(PLACES) % 2 else 0.0, "animal": 0.31415},
-            )
-        )
-    return Benchmark(slug, "Toy benchmark", "1", tuple(clips))
-
-
-class Clock:
-    """A clock that stands still until it is told to go on."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def forward(self, **parts: float) -> None:
-        self.now += timedelta(**parts)
+from tests.toy_game import Clock, make_benchmark
 
 
 @pytest.fixture
@@ -87,8 +38,10 @@ def guess_store() -> Iterator[GuessStore]:
 def new_game(toy: Benchmark, guess_store: GuessStore, clock: Clock) -> Callable[..., Game]:
     """Makes games that share one store and one secret, as a restarted server does."""
 
+    seeds = count(7)
+
     def make(**options: object) -> Game:
-        settings = {"clock": clock, "rng": random.Random(7), **options}
+        settings = {"clock": clock, "rng": random.Random(next(seeds)), **options}
         store = settings.pop("store", guess_store)
         benchmarks = settings.pop("benchmarks", {toy.slug: toy})
         return Game(benchmarks, store, b"a secret for tests", **settings)  # type: ignore[arg-type]

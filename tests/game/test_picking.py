@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from agl1k_core.benchmark import Benchmark, Clip
 from agl1k_core.errors import Agl1kError
-from game.picking import Filters, candidates, country_of, fitting, order_free, replacements
+from game.picking import (
+    Filters,
+    candidates,
+    country_of,
+    fitting,
+    order_free,
+    replacements,
+    round_continents,
+)
 
 
 def test_filters_come_back_from_the_store() -> None:
@@ -49,6 +57,15 @@ def test_all_wrong_filters_are_told_at_once(toy: Benchmark) -> None:
         candidates(toy, Filters("singing", "Atlantis"))
     assert "no sound filter 'singing'. Choose one of any, speech, non_speech" in str(caught.value)
     assert "no clip from 'Atlantis'. Choose one of Africa, Asia, Europe" in str(caught.value)
+
+
+def test_continents_to_choose_from_are_enough_for_a_round(
+    benchmark_of: Callable[..., Benchmark],
+) -> None:
+    everywhere = ["Africa", "Asia", "Europe", "North America", "Oceania", "South America"]
+    assert round_continents(benchmark_of(50)) == everywhere
+    assert round_continents(benchmark_of(40)) == ["Africa", "Asia", "Europe", "Oceania"]
+    assert round_continents(benchmark_of(0)) == []
 
 
 @given(st.integers(0, 2**32), st.integers(0, 40))

@@ -1,0 +1,275 @@
+"""The daily five and challenges: the same for everybody, one try each."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from agl1k_core.benchmark import Benchmark
+from agl1k_core.errors import Agl1kError
+from game.picking import Filters
+from game.rounds import OWN_ROUND, Game
+from game.sound import REPLACED
+from game.tokens import challenge_code
+from store.database import Database
+from store.guesses import GuessStore
+from tests.toy_game import Clock, current_clip, play
+
+
+def keys_of(game: Game, player: str, token: str) -> list[str]:
+    return [reveal.key for reveal in game.summary(token, player).reveals]
+
+
+def played_by(game: Game, day: str | None = None) -> list[str]:
+    player = game.new_player()
+    return keys_of(game, player, play(game, player, game.start_daily(player, "toy", day)).token)
+
+
+def test_the_daily_is_the_same_for_everybody(new_game: Callable[..., Game], toy: Benchmark) -> None:
+    game = new_game()
+    keys = played_by(game)
+    assert played_by(new_game()) == keys
+    assert len({toy.clip(key).country for key in keys}) == 5
+    assert len({toy.clip(key).continent for key in keys}) >= 2
+
+
+def test_the_day_changes_at_midnight_utc(game: Game, clock: Clock) -> None:
+    player = game.new_player()
+    clock.forward(hours=11, minutes=59)
+    assert game.start_daily(player, "toy").label == "2026-03-14"
+    clock.forward(minutes=1)
+    assert game.start_daily(player, "toy").label == "2026-03-15"
+
+
+def test_past_dailies_are_played_and_future_ones_wait(game: Game, clock: Clock) -> None:
+    past = played_by(game, "2026-03-01")
+    assert past != played_by(game)
+    player = game.new_player()
+    with pytest.raises(Agl1kError, match=r"2026-03-15 comes out .* UTC\. Today is 2026-03-14"):
+        game.start_daily(player, "toy", "2026-03-15")
+    with pytest.raises(Agl1kError, match="began on 2026-01-01; there is none for 2025-12-31"):
+        game.start_daily(player, "toy", "2025-12-31")
+    with pytest.raises(Agl1kError, match=r"'soon' is no date\. Write it like 2026-03-14"):
+        game.start_daily(player, "toy", "soon")
+    clock.forward(days=1)
+    assert game.start_daily(player, "toy", "2026-03-15").label == "2026-03-15"
+
+
+def test_a_daily_needs_five_clips(
+    new_game: Callable[..., Game], benchmark_of: Callable[..., Benchmark]
+) -> None:
+    game = new_game(benchmarks={"toy": benchmark_of(4)})
+    with pytest.raises(Agl1kError, match="only 4 clips; a round needs 5"):
+        game.start_daily(game.new_player(), "toy")
+
+
+def test_a_daily_is_played_once(game: Game, clock: Clock) -> None:
+    player = game.new_player()
+    view = game.next_clip(game.skip(game.start_daily(player, "toy").token, player).token, player)
+    clock.forward(hours=1)
+    assert game.start_daily(player, "toy") == view
+    done = play(game, player, view)
+    again = game.start_daily(player, "toy")
+    assert (again.phase, again.total, again.token) == ("finished", done.total, done.token)
+
+
+def test_all_whose_clip_is_lost_get_the_same_one_instead(new_game: Callable[..., Game]) -> None:
+    keys = played_by(new_game())
+    games = [new_game(clip_ready=lambda benchmark, key: key not in keys[1:3]) for _ in range(2)]
+    first, second = (played_by(game) for game in games)
+    assert first == second
+    assert first[0] == keys[0]
+    assert not set(first) & set(keys[1:3])
+
+
+def test_the_list_of_dailies_and_the_streak(game: Game, clock: Clock) -> None:
+    player = game.new_player()
+    for _ in range(3):
+        play(game, player, game.start_daily(player, "toy"))
+        clock.forward(days=1)
+    assert game.streak(player, "toy").days == 3
+    assert not game.streak(player, "toy").played_today
+    play(game, player, game.start_daily(player, "toy", "2026-03-13"))
+    view = game.start_daily(player, "toy")
+    assert game.streak(player, "toy").days == 3
+    listed = game.dailies(player, "toy", limit=6)
+    assert [(entry.day[-2:], entry.state) for entry in listed] == [
+        ("17", "started"),
+        ("16", "finished"),
+        ("15", "finished"),
+        ("14", "finished"),
+        ("13", "finished"),
+        ("12", "new"),
+    ]
+    assert listed[1].total is not None
+    done = play(game, player, view)
+    summary = game.summary(done.token, player)
+    assert summary.streak == game.streak(player, "toy")
+    assert summary.streak is not None
+    assert (summary.streak.days, summary.streak.played_today) == (4, True)
+    clock.forward(days=2)
+    assert game.streak(player, "toy").days == 0
+    assert len(game.dailies(player, "toy", limit=500)) == 78
+
+
+def test_the_streak_counts_with_the_last_reveal_still_open(game: Game) -> None:
+    player = game.new_player()
+    view = game.start_daily(player, "toy")
+    for _ in range(4):
+        view = game.next_clip(game.skip(view.token, player).token, player)
+    game.skip(view.token, player)
+    assert game.streak(player, "toy").days == 1
+
+
+def test_a_challenge_gives_the_same_clips_timer_and_filters(game: Game) -> None:
+    player, friend = game.new_player(), game.new_player()
+    view = game.start_free(player, "toy", Filters("speech", ""), timer_s=60)
+    done = play(game, player, view)
+    mine = game.summary(done.token, player)
+    theirs = game.start_challenge(friend, f" {mine.code.lower()} ")
+    assert (theirs.mode, theirs.label) == ("challenge", mine.code)
+    assert (theirs.timer_s, theirs.filters["speech"]) == (60, "speech")
+    assert theirs.notes == ()
+    done = play(game, friend, theirs, lat=40)
+    summary = game.summary(done.token, friend)
+    assert [reveal.key for reveal in summary.reveals] == [reveal.key for reveal in mine.reveals]
+    assert summary.challenger is not None
+    assert (summary.challenger.total, summary.challenger.max_total) == (mine.total, 25_000)
+    assert mine.challenger is None
+
+
+def test_a_challenge_is_tried_once(game: Game) -> None:
+    player, friend = game.new_player(), game.new_player()
+    code = game.summary(play(game, player, game.start_free(player, "toy")).token, player).code
+    view = game.start_challenge(friend, code)
+    view = game.next_clip(game.skip(view.token, friend).token, friend)
+    again = game.start_challenge(friend, code)
+    assert (again.token, again.notes) == (view.token, (OWN_ROUND,))
+    own = game.start_challenge(player, code)
+    assert (own.phase, own.mode, own.notes) == ("finished", "free", (OWN_ROUND,))
+
+
+def test_a_challenge_handed_on_is_no_second_try(game: Game) -> None:
+    first, second, third = (game.new_player() for _ in range(3))
+    done = play(game, first, game.start_free(first, "toy"))
+    code = game.summary(done.token, first).code
+    passed_on = play(game, second, game.start_challenge(second, code), lat=50)
+    code_2 = game.summary(passed_on.token, second).code
+    assert code_2 != code
+    assert game.start_challenge(first, code_2).token == done.token
+    view = game.start_challenge(third, code_2)
+    summary = game.summary(play(game, third, view).token, third)
+    assert summary.challenger is not None
+    assert summary.challenger.total == passed_on.total
+    assert game.start_challenge(third, code).token == game.view(view.token, third).token
+
+
+def test_the_challenge_of_a_daily_is_that_daily(game: Game) -> None:
+    player, friend = game.new_player(), game.new_player()
+    done = play(game, player, game.start_daily(player, "toy", "2026-03-02"))
+    mine = game.summary(done.token, player)
+    view = game.start_challenge(friend, mine.code)
+    assert (view.mode, view.label) == ("daily", "2026-03-02")
+    summary = game.summary(play(game, friend, view).token, friend)
+    assert summary.challenger is not None
+    assert summary.challenger.total == mine.total
+    assert game.start_daily(friend, "toy", "2026-03-02").phase == "finished"
+
+
+def test_challenges_that_are_none_are_told(game: Game) -> None:
+    player, friend = game.new_player(), game.new_player()
+    with pytest.raises(Agl1kError, match="not a challenge code"):
+        game.start_challenge(friend, "nonsense")
+    with pytest.raises(Agl1kError, match="no such challenge here"):
+        game.start_challenge(friend, challenge_code("0" * 12))
+    view = game.start_free(player, "toy")
+    code = challenge_code(str(view.clip_token).split("-")[0])
+    with pytest.raises(Agl1kError, match="has not finished the round yet"):
+        game.start_challenge(friend, code)
+
+
+def test_the_challenge_of_a_benchmark_that_is_gone(new_game: Callable[..., Game]) -> None:
+    game = new_game()
+    player = game.new_player()
+    code = game.summary(play(game, player, game.start_free(player, "toy")).token, player).code
+    gone = new_game(benchmarks={})
+    with pytest.raises(Agl1kError, match="'toy' is not played here"):
+        gone.start_challenge(game.new_player(), code)
+
+
+def test_a_challenge_replaces_what_the_benchmark_lost(
+    new_game: Callable[..., Game], toy: Benchmark
+) -> None:
+    game = new_game()
+    player, friend = game.new_player(), game.new_player()
+    done = play(game, player, game.start_free(player, "toy"))
+    summary = game.summary(done.token, player)
+    kept = tuple(clip for clip in toy.clips if clip.key != summary.reveals[0].key)
+    smaller = new_game(benchmarks={"toy": Benchmark("toy", "Toy benchmark", "2", kept)})
+    view = smaller.start_challenge(friend, summary.code)
+    assert view.notes == (REPLACED,)
+    assert current_clip(smaller, view).key in {clip.key for clip in kept}
+
+
+# Many at once
+
+
+@pytest.fixture
+def busy_game(new_game: Callable[..., Game], tmp_path: Path) -> Iterator[Game]:
+    with Database(f"sqlite:///{tmp_path / 'busy.db'}") as database:
+        yield new_game(store=GuessStore(database))
+
+
+def at_once(n: int, act: Callable[[int], object]) -> list[object]:
+    """The results of ``n`` threads that all start together."""
+    barrier = threading.Barrier(n)
+
+    def run(number: int) -> object:
+        barrier.wait()
+        return act(number)
+
+    with ThreadPoolExecutor(n) as pool:
+        return list(pool.map(run, range(n)))
+
+
+def test_a_double_click_is_one_answer(busy_game: Game) -> None:
+    game, player = busy_game, busy_game.new_player()
+    view = game.start_free(player, "toy")
+    reveals = at_once(8, lambda number: game.guess(view.token, player, number, 0).reveal)
+    assert len(set(map(repr, reveals))) == 1
+    assert len(game._store.of_benchmark("toy")) == 1
+
+
+def test_going_on_twice_moves_one_clip(busy_game: Game) -> None:
+    game, player = busy_game, busy_game.new_player()
+    view = game.skip(game.start_free(player, "toy").token, player)
+    tokens = at_once(8, lambda number: game.next_clip(view.token, player).token)
+    assert len(set(tokens)) == 1
+    assert game.view(view.token, player).position == 1
+
+
+def test_tabs_that_begin_a_daily_at_once_share_it(busy_game: Game) -> None:
+    game, player = busy_game, busy_game.new_player()
+    tokens = at_once(8, lambda number: game.start_daily(player, "toy").token)
+    assert len(set(tokens)) == 1
+    assert len(game._store.daily_rounds(game.player_id(player) or "")) == 1
+
+
+def test_players_at_once_stay_apart(busy_game: Game) -> None:
+    game = busy_game
+
+    def whole_round(number: int) -> tuple[int, int]:
+        player = game.new_player()
+        done = play(game, player, game.start_free(player, "toy"), lat=number)
+        pins = {reveal.pin_lat for reveal in done.reveals}
+        assert pins == {float(number)}
+        return number, done.total
+
+    assert len(at_once(6, whole_round)) == 6
+    rows = game._store.of_benchmark("toy")
+    assert len(rows) == 30
+    assert len({row.round_id for row in rows}) == 6
