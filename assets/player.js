@@ -1,0 +1,240 @@
+// The clip player; its HTML is in ui/player.py.
+
+const STEP_S = 2;
+const LEAP_S = 10;
+const PATIENCE_MS = 8000;
+const MEMORY = 'agl1k-volume';
+
+/** Bind a component to its audio element; returns the Player. */
+export function attach(gradio) {
+  return new Player(gradio);
+}
+
+class Player {
+  constructor({ element, props, watch }) {
+    Object.assign(this, { element, props, clip: null, failed: false });
+    const find = (name) => element.querySelector(name);
+    Object.assign(this, {
+      root: find('.agl-player'), audio: find('audio'), playButton: find('.agl-play'),
+      wave: find('.agl-wave'), time: find('.agl-time'), mute: find('.agl-mute'),
+      volume: find('.agl-volume'), note: find('.agl-note'), retry: find('.agl-retry'),
+    });
+    this.recallVolume();
+    this.listenToButtons();
+    this.listenToWave();
+    this.listenToAudio();
+    new ResizeObserver(() => this.drawWave()).observe(this.wave);
+    watch('value', () => this.load(true));
+    watch('next_url', () => setTimeout(() => this.fetchNext())); // after a new value, if both come
+    this.load(false);
+  }
+
+  // ---- the clip
+
+  load(andPlay) {
+    this.clip = this.props.value ? JSON.parse(this.props.value) : null;
+    this.failed = false;
+    this.retry.hidden = true;
+    this.root.setAttribute('aria-label', this.clip?.label || 'Clip player');
+    this.drawWave();
+    if (!this.clip) {
+      this.audio.removeAttribute('src');
+      this.audio.load();
+      this.show('empty');
+      return;
+    }
+    this.audio.src = new URL(this.clip.url, document.baseURI).href;
+    this.showTime();
+    this.show('loading');
+    if (andPlay) this.play();
+    else this.show('ready', 'Press play to hear the clip.');
+  }
+
+  play() {
+    if (!this.clip) return;
+    if (this.audio.readyState < HTMLMediaElement.HAVE_FUTURE_DATA) this.show('loading');
+    this.audio.play().catch((error) => {
+      if (error.name === 'NotAllowedError') this.show('ready', 'Press play to hear the clip.');
+    });
+  }
+
+  toggle() {
+    if (this.failed) this.tryAgain();
+    else if (this.audio.paused) this.play();
+    else this.audio.pause();
+  }
+
+  tryAgain() {
+    const { currentTime } = this.audio;
+    this.failed = false;
+    this.retry.hidden = true;
+    this.audio.load();
+    this.audio.currentTime = currentTime;
+    this.play();
+    this.playButton.focus();
+  }
+
+  seek(seconds) {
+    if (!this.clip || this.failed) return;
+    this.audio.currentTime = Math.max(0, Math.min(this.duration(), seconds));
+    this.showTime();
+  }
+
+  duration() {
+    return Number.isFinite(this.audio.duration) ? this.audio.duration : this.clip?.duration_s ?? 0;
+  }
+
+  /** Warm the cache with the next clip, once this one needs the line no more. */
+  fetchNext() {
+    const { next_url: url } = this.props;
+    if (!url || url === this.fetched || this.audio.readyState < HTMLMediaElement.HAVE_ENOUGH_DATA) return;
+    this.fetched = url;
+    fetch(new URL(url, document.baseURI), { priority: 'low' })
+      .then((response) => response.arrayBuffer())
+      .catch(() => { this.fetched = null; }); // it will be loaded when its turn comes
+  }
+
+  // ---- what is shown
+
+  show(state, sentence = '') {
+    this.root.dataset.state = state;
+    this.note.textContent = sentence;
+    this.playButton.setAttribute('aria-label', state === 'playing' ? 'Pause' : 'Play');
+    this.playButton.disabled = state === 'empty';
+    clearTimeout(this.patience);
+    if (state !== 'loading') return;
+    this.patience = setTimeout(() => { this.note.textContent = 'Still loading the clip…'; }, PATIENCE_MS);
+  }
+
+  fail() {
+    if (!this.clip) return;
+    this.failed = true;
+    this.show('failed', 'The clip could not be loaded. Check the connection, then try again.');
+    this.retry.hidden = false;
+    this.tell('agl-clip-failed');
+  }
+
+  tell(event) {
+    this.element.dispatchEvent(new CustomEvent(event, { bubbles: true }));
+  }
+
+  showTime() {
+    const [now, all] = [this.audio.currentTime, this.duration()];
+    this.time.textContent = `${clock(now)} / ${clock(all)}`;
+    this.wave.setAttribute('aria-valuemax', all.toFixed(1));
+    this.wave.setAttribute('aria-valuenow', now.toFixed(1));
+    this.wave.setAttribute('aria-valuetext', `${Math.floor(now)} of ${Math.round(all)} seconds`);
+    this.wave.style.setProperty('--done', all ? Math.min(1, now / all) : 0);
+  }
+
+  /** Bars as wide as the room allows, each as high as the loudest peak it stands for. */
+  drawWave() {
+    const { width, height } = this.wave.getBoundingClientRect();
+    if (!width) return;
+    const peaks = this.clip?.peaks?.length ? this.clip.peaks : [0];
+    const count = Math.max(1, Math.min(peaks.length, Math.floor(width / 4)));
+    let path = '';
+    for (let bar = 0; bar < count; bar++) {
+      const part = peaks.slice(Math.floor((bar * peaks.length) / count), Math.floor(((bar + 1) * peaks.length) / count));
+      const half = Math.max(1, (Math.max(...part) * (height - 10)) / 2);
+      path += `M${((bar + 0.5) * width) / count} ${height / 2 - half}v${2 * half}`;
+    }
+    if (!this.clip?.peaks?.length) path = `M0 ${height / 2}H${width}`;
+    this.wave.querySelector('svg').setAttribute('viewBox', `0 0 ${width} ${height}`);
+    for (const drawn of this.wave.querySelectorAll('path')) drawn.setAttribute('d', path);
+  }
+
+  // ---- events
+
+  listenToButtons() {
+    this.playButton.addEventListener('click', () => this.toggle());
+    this.retry.addEventListener('click', () => this.tryAgain());
+    this.root.querySelector('.agl-replay').addEventListener('click', () => {
+      this.seek(0);
+      this.play();
+    });
+    this.mute.addEventListener('click', () => { this.audio.muted = !this.audio.muted; });
+    this.volume.addEventListener('input', () => {
+      this.audio.volume = Number(this.volume.value);
+      this.audio.muted = false;
+    });
+  }
+
+  listenToWave() {
+    const { wave } = this;
+    const seekTo = ({ clientX }) => {
+      const { left, width } = wave.getBoundingClientRect();
+      this.seek(((clientX - left) / width) * this.duration());
+    };
+    wave.addEventListener('pointerdown', (event) => {
+      wave.setPointerCapture(event.pointerId);
+      seekTo(event);
+    });
+    wave.addEventListener('pointermove', (event) => {
+      if (wave.hasPointerCapture(event.pointerId)) seekTo(event);
+    });
+    wave.addEventListener('keydown', (event) => this.onKey(event));
+  }
+
+  onKey(event) {
+    const now = this.audio.currentTime;
+    const actions = {
+      ' ': () => this.toggle(),
+      ArrowRight: () => this.seek(now + STEP_S), ArrowUp: () => this.seek(now + STEP_S),
+      ArrowLeft: () => this.seek(now - STEP_S), ArrowDown: () => this.seek(now - STEP_S),
+      PageUp: () => this.seek(now + LEAP_S), PageDown: () => this.seek(now - LEAP_S),
+      Home: () => this.seek(0), End: () => this.seek(this.duration()),
+    };
+    if (!actions[event.key]) return;
+    event.preventDefault();
+    actions[event.key]();
+  }
+
+  listenToAudio() {
+    const { audio } = this;
+    const reactions = {
+      playing: () => { this.show('playing'); this.tell('agl-clip-playing'); this.follow(); },
+      pause: () => { if (!this.failed && this.clip) this.show('ready'); },
+      waiting: () => this.show('loading'),
+      ended: () => this.show('ready'),
+      error: () => this.fail(),
+      timeupdate: () => this.showTime(),
+      durationchange: () => this.showTime(),
+      canplaythrough: () => this.fetchNext(),
+      volumechange: () => this.showVolume(),
+    };
+    for (const [name, reaction] of Object.entries(reactions)) audio.addEventListener(name, reaction);
+  }
+
+  /** The line between heard and unheard moves with every frame, not four times a second. */
+  follow() {
+    if (this.audio.paused) return;
+    this.showTime();
+    requestAnimationFrame(() => this.follow());
+  }
+
+  // ---- volume, kept for the next visit
+
+  recallVolume() {
+    try {
+      const { volume = 1, muted = false } = JSON.parse(localStorage.getItem(MEMORY)) ?? {};
+      Object.assign(this.audio, { volume, muted });
+    } catch { /* nothing kept, or storage is not allowed */ }
+    this.showVolume();
+  }
+
+  showVolume() {
+    const { volume, muted } = this.audio;
+    this.volume.value = muted ? 0 : volume;
+    this.volume.style.setProperty('--done', muted ? 0 : volume);
+    this.mute.setAttribute('aria-pressed', String(muted));
+    try {
+      localStorage.setItem(MEMORY, JSON.stringify({ volume, muted }));
+    } catch { /* storage is not allowed: the volume lasts as long as the page */ }
+  }
+}
+
+function clock(seconds) {
+  const whole = Math.floor(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+}

@@ -1,0 +1,104 @@
+"""The player that lets people hear a clip without telling where it comes from.
+
+    player = ClipPlayer()
+    gr.update(value=clip_value("clip/tHn3…", peaks, 31.2, "Clip 2 of 5"), next_url="clip/Xk0…")
+
+A new value loads the clip and plays it; where the browser forbids that, the page says so. A clip
+at ``next_url`` is fetched ahead once the present one is loaded: its answer must allow caching.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import gradio as gr
+
+from ui.static import static_url
+
+
+def _icon(name: str, paths: str) -> str:
+    names = f"agl-icon agl-icon-{name}"
+    return f'<svg class="{names}" viewBox="0 0 24 24" aria-hidden="true">{paths}</svg>'
+
+
+_PLAY = _icon("play", '<path d="M8 5.2v13.6L19 12z"/>')
+_PAUSE = _icon("pause", '<path d="M7 5h3.6v14H7zM13.4 5H17v14h-3.6z"/>')
+_REPLAY = _icon("replay", '<path class="agl-stroke" d="M5 5v5h5M5.6 10a7.5 7.5 0 1 1-1 4"/>')
+_SPEAKER = '<path d="M4 9.5h3.5L12 5.5v13l-4.5-4H4z"/>'
+_LOUD = _icon(
+    "loud",
+    f'{_SPEAKER}<path class="agl-stroke" d="M15 9a4.2 4.2 0 0 1 0 6M17.5 6.5a7.8 7.8 0 0 1 0 11"/>',
+)
+_MUTED = _icon("muted", f'{_SPEAKER}<path class="agl-stroke" d="M15.5 9.5l5 5M20.5 9.5l-5 5"/>')
+
+_TEMPLATE = f"""\
+<div class="agl-player" role="group" data-state="empty">
+  <audio preload="auto"></audio>
+  <button type="button" class="agl-play" aria-label="Play">
+    {_PLAY}{_PAUSE}<span class="agl-spinner"></span>
+  </button>
+  <div class="agl-wave" role="slider" tabindex="0" aria-label="Position in the clip"
+       aria-valuemin="0" aria-valuemax="0" aria-valuenow="0" aria-valuetext="0 of 0 seconds">
+    <svg aria-hidden="true"><path class="agl-wave-rest"/><path class="agl-wave-done"/></svg>
+  </div>
+  <span class="agl-time"></span>
+  <button type="button" class="agl-replay" aria-label="Back to the start">{_REPLAY}</button>
+  <button type="button" class="agl-mute" aria-label="Mute" aria-pressed="false">
+    {_LOUD}{_MUTED}
+  </button>
+  <input type="range" class="agl-volume" aria-label="Volume" min="0" max="1" step="0.05" value="1">
+  <p class="agl-note" role="status"></p>
+  <button type="button" class="agl-retry" hidden>Try again</button>
+</div>"""
+
+_SCRIPT = (
+    f"import(new URL('{static_url('player.js')}', document.baseURI))"
+    ".then(({ attach }) => attach({ element, props, watch }));"
+)
+
+
+class ClipPlayer(gr.HTML):
+    """Plays the clip in its value, a text made by `clip_value`; None is no clip.
+
+    In the page, ``agl-clip-playing`` and ``agl-clip-failed`` bubble from the component.
+    """
+
+    def __init__(
+        self,
+        value: str | None = None,
+        *,
+        next_url: str = "",
+        label: str = "Clip",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            value=value,
+            label=label,
+            html_template=_TEMPLATE,
+            js_on_load=_SCRIPT,
+            head=page_head(),
+            apply_default_css=False,
+            next_url=next_url,
+            **kwargs,
+        )
+
+    def get_block_name(self) -> str:
+        return "html"
+
+
+def page_head() -> str:
+    """Tags that load what the player needs; in the page's own head they start it sooner."""
+    return f'<link rel="stylesheet" href="{static_url("player.css")}">'
+
+
+def clip_value(url: str, peaks: Sequence[float], duration_s: float, label: str) -> str:
+    """What a `ClipPlayer` plays: the clip at ``url``, relative to the page.
+
+    ``peaks`` draw the waveform, about 200 of them, each 0 (silence) to 1. ``label`` names the
+    clip to screen readers and must not tell its place.
+    """
+    heights = [round(min(1.0, max(0.0, float(peak))), 3) for peak in peaks]
+    content = {"url": url, "peaks": heights, "duration_s": duration_s, "label": label}
+    return json.dumps(content)
