@@ -106,7 +106,7 @@ def test_a_killed_download_goes_on_in_the_next_run(server: HostileServer, tmp_pa
         Fault(ignore_range=True),
         Fault(status=206, content_range="bytes 0-9/10"),
         Fault(status=206, content_range="nonsense"),
-        Fault(status=206, headers={"ETag": '"another version"'}),
+        Fault(status=206, headers={"ETag": '"another version"'}, body=b"x" * len(BODY)),
         Fault(status=416),
     ],
 )

@@ -21,7 +21,14 @@ from agl1k_core.benchmark import Benchmark, Clip
 from agl1k_core.download import Patience
 from agl1k_core.errors import Agl1kError
 from agl1k_core.fetch import fetch_recording
-from game.clips import NO_SOUND_NOW, NO_SUCH_SOUND, ClipStore, PreparedClip, clip_router
+from game.clips import (
+    NO_SOUND_NOW,
+    NO_SUCH_SOUND,
+    ClipStore,
+    PreparedClip,
+    _opaque_name,
+    clip_router,
+)
 from tests import sounds
 from tests.hostile_server import Fault, hostile_server
 
@@ -253,21 +260,29 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, local: Benchmark) -> Non
 
 
 def test_the_cache_is_bounded_and_keeps_what_is_used(tmp_path: Path, sound: bytes) -> None:
-    source = benchmark(a="x.mp3", b="x.mp3", c="x.mp3", d="x.mp3")
-    fetcher = Fetcher(sound)
-    store = ClipStore(
-        tmp_path / "cache", fetch=fetcher, max_bytes=int(2.5 * len(sound)), in_use_s=100
-    )
-    old_s = time.time() - 1000
-    for age, key in enumerate("ab"):
+    source = benchmark(a="x.mp3", b="x.mp3", c="x.mp3", d="x.mp3", e="x.mp3")
+    limit = int(3.5 * len(sound))
+    store = ClipStore(tmp_path / "cache", fetch=Fetcher(sound), max_bytes=limit, in_use_s=100)
+
+    def age(key: str, seconds: float) -> None:
         path = store.prepare(source, key).path
-        os.utime(path, (old_s + age, path.stat().st_mtime))
-    store.prepare(source, "a")
-    store.prepare(source, "c")
-    assert [key for key in "abcd" if store.cached(source, key)] == ["a", "c"]
-    assert len([*(tmp_path / "cache").iterdir()]) == 4
+        os.utime(path, (time.time() - seconds, path.stat().st_mtime))
+
+    def kept() -> list[str]:
+        names = {path.name for path in (tmp_path / "cache").iterdir()}
+        clips = [key for key in "abcde" if f"{_opaque_name(source, key)}.mp3" in names]
+        assert len(names) == 2 * len(clips)
+        return clips
+
+    for seconds, key in ((900, "a"), (1000, "b"), (800, "c")):
+        age(key, seconds)
     store.prepare(source, "d")
-    assert [key for key in "abcd" if store.cached(source, key)] == ["a", "c", "d"], "in use"
+    assert kept() == ["a", "c", "d"], "the one not used for longest goes, and only that"
+    store.prepare(source, "a")
+    store.prepare(source, "e")
+    assert kept() == ["a", "d", "e"], "a was used again"
+    store.prepare(source, "b")
+    assert kept() == ["a", "b", "d", "e"], "all are in use"
 
 
 def test_what_a_killed_process_left_is_cleared(tmp_path: Path, local: Benchmark) -> None:
