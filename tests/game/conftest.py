@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterator
 from itertools import count
 
 import pytest
+from sqlalchemy import delete
 
 from agl1k_core.benchmark import Benchmark
 from game.rounds import Game
 from store.database import Database
 from store.guesses import GuessStore
+from store.tables import guesses, rounds
 from tests.toy_game import Clock, make_benchmark
 
 
@@ -28,10 +30,19 @@ def toy() -> Benchmark:
     return make_benchmark()
 
 
-@pytest.fixture
-def guess_store() -> Iterator[GuessStore]:
+@pytest.fixture(scope="session")
+def migrated() -> Iterator[Database]:
+    """One database in memory for all tests: its migrations take longer than a test."""
     with Database("sqlite://") as database:
-        yield GuessStore(database)
+        yield database
+
+
+@pytest.fixture
+def guess_store(migrated: Database) -> GuessStore:
+    with migrated.write() as connection:
+        for table in (guesses, rounds):
+            connection.execute(delete(table))
+    return GuessStore(migrated)
 
 
 @pytest.fixture
