@@ -73,7 +73,7 @@ class PostgresServer:
         """SIGINT: orderly. SIGQUIT: like a crash, without writing anything more."""
         if self._process.poll() is None:
             self._process.send_signal(with_signal)
-            self._process.wait(30)
+            self._process.wait(120)
         self._log.close()
 
     def remove(self) -> None:
@@ -97,7 +97,7 @@ class PostgresServer:
             raise RuntimeError(f"{program} failed:\n{done.stdout}\n{done.stderr}")
 
     def _wait_until_ready(self) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while True:
             try:
                 return self.execute("SELECT 1")

@@ -39,7 +39,7 @@ def rest_of_ids(writer: subprocess.Popen[str]) -> list[str]:
     assert writer.stdout is not None
     ids = [line.strip() for line in writer.stdout]
     writer.stdout.close()
-    writer.wait(30)
+    writer.wait(120)
     return ids
 
 

@@ -195,6 +195,6 @@ def test_processes_may_open_a_new_database_at_once(database_url: str) -> None:
         assert opener.stdin is not None
         opener.stdin.write("go\n")
         opener.stdin.flush()
-    told = [opener.communicate(timeout=60) for opener in openers]
+    told = [opener.communicate(timeout=180) for opener in openers]
     assert [errors for _, errors in told] == [""] * 4
     assert len({output for output, _ in told}) == 1, "one id and one key for all"
