@@ -1,0 +1,317 @@
+"""The four acoustic filters: loudness, noisiness, clipping and variation of a recording.
+
+RMS energy, spectral flatness, clipping ratio and acoustic complexity as in equation (2) of Zhang
+et al. 2026, "The Sonar Moment", appendix A.2. What the equation leaves open is settled here, and
+``docs/filters.md`` shows the evidence:
+
+- ``x[n]`` is the mean of the channels; clipping is counted in the channels themselves, for mixing
+  hides it.
+- Frames last about 46 ms (``frame_samples``: 2048 samples at 44.1 and 48 kHz) and begin every half
+  frame, each freed of its mean and under a periodic Hann window. Only whole frames count; sound
+  shorter than a frame is one frame, filled up with zeros.
+- ``P[k]`` is the mean over the frames (Welch's estimate), ``E[f, t]`` the power of one frame. Both
+  leave out the bins at 0 Hz and at half the rate, where conventions of scaling differ.
+- ``x_max`` is the peak of the recording, and at most full scale.
+
+``Measure`` reads sound block by block in one pass; the functions are the same in one call.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.fft
+
+from agl1k_core.errors import Agl1kError
+
+Audio = npt.NDArray[np.floating[Any]]
+
+FRAME_S = 0.0464
+#: The highest value that 16-bit sound reaches on both sides of zero.
+FULL_SCALE = 32767 / 32768
+
+_SUM_OF = 1024
+_FRAMES_AT_ONCE = 24  # more no longer fit into a processor's cache
+
+_RULES = (
+    ("rms_energy", "min_rms_energy", "too quiet: RMS energy"),
+    ("spectral_flatness", "max_spectral_flatness", "noise-like: spectral flatness"),
+    ("clipping_ratio", "max_clipping_ratio", "clipped: clipping ratio"),
+    ("complexity_per_band", "min_complexity_per_band", "monotonous: complexity per band"),
+)
+
+
+def rms_energy(samples: Audio, sample_rate_hz: int) -> float:
+    """Root of the mean square of the samples: 0 in silence, 0.7071 for a full-scale sine.
+
+    ``samples``: shape ``(n,)`` or ``(channels, n)``, full scale at ±1; unit: full scale. The rate
+    plays no part. Raises ``Agl1kError`` for no samples and for samples that are not finite.
+    """
+    return measure([samples], sample_rate_hz).rms_energy
+
+
+def spectral_flatness(samples: Audio, sample_rate_hz: int) -> float:
+    """Geometric by arithmetic mean of the power spectral density, 0 to 1, without unit.
+
+    Near 1 for long white noise (0.56 for a single frame of it), near 0 for a tone, 0 in silence.
+    Input and errors as in ``rms_energy``.
+    """
+    return measure([samples], sample_rate_hz).spectral_flatness
+
+
+def clipping_ratio(samples: Audio, sample_rate_hz: int) -> float:
+    """Share of the samples that stand at the peak, 0 to 1: 1 for a square wave, 0 in silence.
+
+    What goes beyond full scale, as in float files and decoded MP3, counts as full scale. Every
+    channel's samples count. Input and errors as in ``rms_energy``; the rate plays no part.
+    """
+    return measure([samples], sample_rate_hz).clipping_ratio
+
+
+def acoustic_complexity(samples: Audio, sample_rate_hz: int) -> float:
+    """Sum over frequency bands of the change from frame to frame by the sum of the energy.
+
+    From 0 (constant) to twice the number of bands, ``frame_samples / 2 - 1``; 0 in silence and
+    for a single frame. Input and errors as in ``rms_energy``.
+    """
+    return measure([samples], sample_rate_hz).acoustic_complexity
+
+
+@dataclass(frozen=True, slots=True)
+class AcousticMeasures:
+    """What the filters judge, and what else one pass tells.
+
+    ``complexity_per_band`` is the acoustic complexity by the number of bands, 0 to 2, which can be
+    compared between sample rates; ``dc_offset`` the mean of the samples; ``peak`` the highest
+    magnitude in any channel; ``cancellation`` the power of the mix of the channels by the mean
+    power of the channels: 1 for mono, 0 for channels in opposite phase (1 in silence).
+    """
+
+    rms_energy: float
+    spectral_flatness: float
+    clipping_ratio: float
+    acoustic_complexity: float
+    complexity_per_band: float
+    dc_offset: float
+    peak: float
+    cancellation: float
+    n_samples: int
+    sample_rate_hz: int
+
+    @property
+    def duration_s(self) -> float:
+        """Length of what was measured, in seconds."""
+        return self.n_samples / self.sample_rate_hz
+
+    def to_dict(self) -> dict[str, float]:
+        """The measures by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class AcousticFilters:
+    """Thresholds that a recording must keep; ``docs/filters.md`` tells where they come from."""
+
+    min_rms_energy: float = 0.001
+    max_spectral_flatness: float = 0.5
+    max_clipping_ratio: float = 0.01
+    min_complexity_per_band: float = 0.5
+
+    @classmethod
+    def from_dict(cls, thresholds: Mapping[str, float]) -> AcousticFilters:
+        """Filters with some thresholds set; raises ``Agl1kError`` for unknown names and values."""
+        known = [field.name for field in fields(cls)]
+        problems = [
+            f"There is no threshold {name!r}; there are {', '.join(known)}."
+            for name in thresholds
+            if name not in known
+        ]
+        problems += [
+            f"The threshold {name} is {value!r}. Give a number."
+            for name, value in thresholds.items()
+            if not isinstance(value, (int, float)) or not np.isfinite(value)
+        ]
+        if problems:
+            raise Agl1kError("\n".join(problems))
+        return cls(**thresholds)
+
+    def failures(self, measures: AcousticMeasures) -> dict[str, str]:
+        """Measure -> sentence, for each filter that a recording does not pass."""
+        found: dict[str, str] = {}
+        for name, threshold_name, what in _RULES:
+            value, threshold = getattr(measures, name), getattr(self, threshold_name)
+            if threshold_name.startswith("min_") and value < threshold:
+                found[name] = f"{what} {value:.4g} is below {threshold:g}"
+            elif threshold_name.startswith("max_") and value > threshold:
+                found[name] = f"{what} {value:.4g} is above {threshold:g}"
+        return found
+
+
+def frame_samples(sample_rate_hz: int) -> int:
+    """Samples in a frame: the power of two nearest to ``FRAME_S`` seconds, at least 16."""
+    return 1 << max(4, round(math.log2(FRAME_S * sample_rate_hz)))
+
+
+def measure(blocks: Iterable[Audio], sample_rate_hz: int) -> AcousticMeasures:
+    """All measures in one pass over blocks of shape ``(n,)`` or ``(channels, n)``.
+
+    Raises ``Agl1kError`` for no samples and for samples that are not finite.
+    """
+    measuring = Measure(sample_rate_hz)
+    for block in blocks:
+        measuring.add(block)
+    return measuring.result()
+
+
+class Measure:
+    """Accumulates the measures of one recording; memory does not grow with its length."""
+
+    def __init__(self, sample_rate_hz: int) -> None:
+        if sample_rate_hz <= 0:
+            raise Agl1kError(f"A sample rate of {sample_rate_hz} Hz is none. Give it in Hz.")
+        self._rate_hz = sample_rate_hz
+        self._spectrum = _Spectrum(frame_samples(sample_rate_hz))
+        self._clipping = _Clipping()
+        self._n = 0
+        self._sum = self._square_sum = self._channel_square_sum = 0.0
+
+    def add(self, block: Audio) -> None:
+        """Read the next block; its number of channels may not change."""
+        channels = np.atleast_2d(_floating(block))
+        if not channels.shape[-1]:
+            return
+        square_sum = _square_sum(channels.ravel())
+        if not np.isfinite(square_sum) and not np.isfinite(channels).all():
+            raise Agl1kError(
+                "Some samples are no finite numbers (NaN or infinite). Export the recording again."
+            )
+        mono = channels[0] if len(channels) == 1 else channels.mean(axis=0)
+        self._n += len(mono)
+        self._sum += float(mono.sum(dtype=np.float64))
+        self._square_sum += square_sum if len(channels) == 1 else _square_sum(mono)
+        self._channel_square_sum += square_sum / len(channels)
+        self._clipping.add(channels)
+        self._spectrum.add(mono)
+
+    def result(self) -> AcousticMeasures:
+        """The measures of all blocks so far; raises ``Agl1kError`` if there were no samples."""
+        if not self._n:
+            raise Agl1kError("There are no samples to measure. Give a recording with sound in it.")
+        flatness, complexity, n_bands = self._spectrum.result()
+        power = self._channel_square_sum
+        return AcousticMeasures(
+            rms_energy=float(np.sqrt(self._square_sum / self._n)),
+            spectral_flatness=flatness,
+            clipping_ratio=self._clipping.ratio(),
+            acoustic_complexity=complexity,
+            complexity_per_band=complexity / n_bands,
+            dc_offset=self._sum / self._n,
+            peak=self._clipping.peak,
+            cancellation=self._square_sum / power if power > 0 else 1.0,
+            n_samples=self._n,
+            sample_rate_hz=self._rate_hz,
+        )
+
+
+class _Clipping:
+    """Counts the samples at the peak, anew whenever a higher peak comes."""
+
+    def __init__(self) -> None:
+        self.peak = 0.0
+        self._capped = 0.0
+        self._at_peak = 0
+        self._n = 0
+
+    def add(self, channels: Audio) -> None:
+        self._n += channels.size
+        peak = max(float(channels.max()), -float(channels.min()))
+        self.peak = max(self.peak, peak)
+        capped = min(peak, FULL_SCALE)
+        if capped < self._capped or capped == 0:
+            return
+        count = int(np.count_nonzero(np.abs(channels) >= capped))
+        self._at_peak = count if capped > self._capped else self._at_peak + count
+        self._capped = capped
+
+    def ratio(self) -> float:
+        return self._at_peak / self._n
+
+
+class _Spectrum:
+    """Sums over frames, per frequency band: the energy, and its change from frame to frame."""
+
+    def __init__(self, n: int) -> None:
+        self._frame = n
+        self._hop = n // 2
+        self._window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(n) / n)
+        self._rest: Audio = np.zeros(0, np.float32)
+        self._last: Audio | None = None
+        self._n_frames = 0
+        self._energy = np.zeros(n // 2 - 1)
+        self._change = np.zeros(n // 2 - 1)
+
+    def add(self, mono: Audio) -> None:
+        samples = np.concatenate([self._rest, mono]) if len(self._rest) else mono
+        n_frames = max(0, (len(samples) - self._frame) // self._hop + 1)
+        if n_frames:
+            frames = np.lib.stride_tricks.sliding_window_view(samples, self._frame)[:: self._hop]
+            for start in range(0, n_frames, _FRAMES_AT_ONCE):
+                self._add_frames(frames[start : start + _FRAMES_AT_ONCE])
+        self._rest = samples[n_frames * self._hop :].copy()
+
+    def _add_frames(self, frames: Audio) -> None:
+        windowed = frames - frames.mean(axis=1, keepdims=True)
+        windowed *= self._window.astype(frames.dtype)
+        bands = scipy.fft.rfft(windowed, axis=1, overwrite_x=True)[:, 1:-1]
+        energy = bands.real**2 + bands.imag**2
+        self._energy += energy.sum(axis=0, dtype=np.float64)
+        change = np.diff(energy, axis=0)
+        self._change += np.abs(change, out=change).sum(axis=0, dtype=np.float64)
+        if self._last is not None:
+            self._change += np.abs(energy[0] - self._last)
+        self._last = energy[-1]
+        self._n_frames += len(frames)
+
+    def result(self) -> tuple[float, float, int]:
+        """Spectral flatness, acoustic complexity and the number of bands."""
+        if not self._n_frames:
+            short = self._rest - self._rest.mean()
+            padded = np.pad(short, (0, self._frame - len(short)))
+            only = _Spectrum(self._frame)
+            only._add_frames(padded[np.newaxis])
+            return only.result()
+        mean = self._energy.mean()
+        if mean == 0:
+            return 0.0, 0.0, len(self._energy)
+        with np.errstate(divide="ignore"):
+            flatness = float(np.exp(np.log(self._energy / mean).mean()))
+        heard = self._energy > 0
+        complexity = float((self._change[heard] / self._energy[heard]).sum())
+        return flatness, complexity, len(self._energy)
+
+
+def _floating(block: Audio) -> Audio:
+    block = np.asarray(block)
+    if block.dtype in (np.float32, np.float64):
+        return block
+    if not np.issubdtype(block.dtype, np.floating):
+        raise Agl1kError(
+            f"Samples are {block.dtype}, whose full scale is unknown. "
+            "Give floating-point numbers with full scale at ±1."
+        )
+    return block.astype(np.float64)
+
+
+def _square_sum(samples: Audio) -> float:
+    """Short sums in the samples' own precision, added up in double precision."""
+    whole = len(samples) // _SUM_OF * _SUM_OF
+    rows = samples[:whole].reshape(-1, _SUM_OF)
+    rest = samples[whole:].astype(np.float64)
+    # Not np.dot: its threads would take a second core and gain nothing.
+    total = np.einsum("ij,ij->i", rows, rows).sum(dtype=np.float64)
+    return float(total + np.einsum("i,i->", rest, rest))
