@@ -40,7 +40,7 @@ _THINKING = re.compile(
     r"<(/?)(?:think|thinking|thought|reasoning|analysis|scratchpad|reflection)(?: [^<>]{0,80})?>",
     re.IGNORECASE,
 )
-_OBJECT_START = re.compile(r"\{|\[(?=\s{0,20}\{)")
+_OBJECT_START = re.compile(r"\{(?=\s{0,99}[\"}])|\[(?=\s{0,20}\{)")
 #: Digits at the very end of a text that was cut off: 1 may have become 116.4.
 _UNFINISHED_NUMBER = re.compile(r"\"?[-+]?(?<![\d.])\d{1,20}\.?$")
 _WORDS_WITHIN = ("answer", "response", "output", "text", "content", "message", "result", "refusal")
@@ -158,7 +158,7 @@ def _from_objects(text: str, depth: int) -> Answer | None:
 def embedded_objects(text: str) -> Iterator[object]:
     """Valid JSON objects, and lists of them, that stand in a text, in their order."""
     decoder = json.JSONDecoder(strict=False)
-    effort = 20 * len(text) + 10_000
+    effort = 50 * len(text) + 10_000
     position = 0
     while match := _OBJECT_START.search(text, position):
         start = match.start()
@@ -166,7 +166,7 @@ def embedded_objects(text: str) -> Iterator[object]:
             tree, position = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
             position = start + 1
-            effort -= max(error.pos - start, 1)
+            effort -= error.pos  # the error itself counts lines up to there
         except (RecursionError, ValueError):
             return
         else:
@@ -239,6 +239,8 @@ def key_values(text: str) -> Fields:
         name = field_of_key(key)
         quoted = _QUOTED.match(text, match.end())
         value = quoted[1] if quoted else _bare(text[match.end() : end])
+        if not value.strip():
+            continue
         if name in ("latitude", "longitude"):
             fields[name] = _coordinate_text(value)
         elif name in LABELS:
