@@ -52,6 +52,7 @@ class WorldMap {
       console.error(error);
       this.say('The outlines of the map could not be loaded. Reload the page to try again.', true);
     });
+    this.say('');
     this.prepareFrame();
     this.listen();
     this.showRaster();

