@@ -182,25 +182,20 @@ class Play:
                 result=reveal_html(view.reveal),
                 map_command=reveal_command(view.reveal),
             )
-        return replace(
-            screen, map_command=worldmap.reset_command(), remaining_s=view.remaining_s
-        )
+        return replace(screen, map_command=worldmap.reset_command(), remaining_s=view.remaining_s)
 
     def _with_sound(self, screen: Screen, view: RoundView) -> Screen:
         if view.clip_token is None:
             return screen
+        label = f"Clip {view.position + 1} of {view.n_clips}"
+        next_url = _address(view.next_clip_token) if view.next_clip_token else ""
         try:
             prepared = self._sound_of(view.clip_token)
+            outline = prepared.peaks, prepared.duration_s
         except Agl1kError:
-            # the player component tells it, with a button to try again
-            return replace(screen, sound=Sound(_address(view.clip_token), (), 0.0))
-        sound = Sound(
-            _address(view.clip_token),
-            prepared.peaks,
-            prepared.duration_s,
-            _address(view.next_clip_token) if view.next_clip_token else "",
-        )
-        return replace(screen, sound=sound)
+            # the player component tells of it, with a button to try again
+            outline = (), 0.0
+        return replace(screen, sound=Sound(_address(view.clip_token), *outline, label, next_url))
 
     def _finished(self, screen: Screen, summary: Summary) -> Screen:
         return replace(

@@ -31,6 +31,7 @@ class Sound:
     url: str
     peaks: Sequence[float]
     duration_s: float
+    label: str
     next_url: str = ""
 
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 import gradio as gr
-
-STYLE_SHEETS = ("style.css", "worldmap.css", "player.css", "game.css", "leaderboard.css")
 
 _FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Noto Sans", "sans-serif"]
 
@@ -64,9 +60,3 @@ def theme() -> gr.themes.Base:
     dark = {f"{name}_dark": value for name, value in _VARIABLES.items() if name != "color_accent"}
     both = _VARIABLES | dark
     return base.set(**both, block_shadow="none", block_shadow_dark="none")
-
-
-def css() -> str:
-    """All style sheets in one text, in the order in which they build on each other."""
-    sheets = (files("assets") / name for name in STYLE_SHEETS)
-    return "\n".join(sheet.read_text("utf-8") for sheet in sheets if sheet.is_file())

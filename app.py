@@ -1,0 +1,241 @@
+"""The web app: built from the floors below, and served. ``python app.py`` or ``agl1k serve``."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from threading import Thread
+from typing import Any, cast
+from urllib.parse import parse_qs, urlsplit
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+
+import gradio as gr
+import uvicorn
+from fastapi import FastAPI
+
+from agl1k_core import __version__, places, tables
+from agl1k_core.benchmark import Benchmark
+from agl1k_core.errors import Agl1kError
+from agl1k_core.library import Library, open_library
+from agl1k_core.settings import Settings
+from game.clips import ClipStore, PreparedClip, clip_router
+from game.handlers import Play
+from game.reveal import ModelAnswer
+from game.rounds import Game
+from game.tab import build_play
+from leaderboard.api import leaderboard_router
+from leaderboard.board import Board
+from leaderboard.client_api import build_endpoints
+from leaderboard.submit_tab import build_submit
+from leaderboard.tab import build_leaderboard
+from store.database import Database
+from store.guesses import GuessStore
+from store.submissions import SubmissionStore
+from ui import frame
+from ui.limits import BodyLimit
+from ui.static import mount_static
+from ui.theme import theme
+
+log = logging.getLogger("agl1k")
+
+TABS = ("play", "leaderboard", "submit", "about")
+
+
+@dataclass(frozen=True)
+class Services:
+    """What stands behind the pages."""
+
+    settings: Settings
+    library: Library
+    database: Database
+    clips: ClipStore
+    boards: Mapping[str, Board]
+    game: Game
+
+    def close(self) -> None:
+        """End background work and close the database."""
+        self.clips.close()
+        self.database.close()
+
+
+def open_services(settings: Settings) -> Services:
+    """Open the database and the benchmarks; raises ``Agl1kError`` with what to do."""
+    library = open_library(settings)
+    database = Database(settings.database)
+    guesses, submissions = GuessStore(database), SubmissionStore(database)
+    clips = ClipStore(settings.data_dir / "clips")
+    boards = _boards(library, settings, submissions, guesses)
+    secret = settings.secret.encode() or database.secret("tokens")
+    game = Game(
+        library.benchmarks,
+        guesses,
+        secret,
+        clip_ready=clips.prepare,
+        prefetch=clips.prefetch,
+        model_guesses=_model_answers(boards),
+    )
+    return Services(settings, library, database, clips, boards, game)
+
+
+def _boards(
+    library: Library, settings: Settings, submissions: SubmissionStore, guesses: GuessStore
+) -> dict[str, Board]:
+    """One board per benchmark, the default first; AGL1K has one even without its table."""
+    known = {slug: (benchmark.name, benchmark) for slug, benchmark in library.benchmarks.items()}
+    slugs = dict.fromkeys([library.default, tables.PUBLISHED_SLUG, *known])
+
+    def loader(slug: str) -> Callable[[], Benchmark]:
+        if slug in known:
+            return lambda: known[slug][1]
+        return lambda: tables.load(slug, settings)
+
+    return {
+        slug: Board(slug, known[slug][0] if slug in known else "AGL1K", loader(slug),
+                    submissions, guesses)
+        for slug in slugs
+    }  # fmt: skip
+
+
+def _model_answers(
+    boards: Mapping[str, Board],
+) -> Callable[[Benchmark, str], Iterable[ModelAnswer]]:
+    def answers(benchmark: Benchmark, key: str) -> Iterable[ModelAnswer]:
+        guesses = boards[benchmark.slug].model_guesses(key)
+        return [(guess.name, (guess.latitude, guess.longitude)) for guess in guesses]
+
+    return answers
+
+
+def sound_of(services: Services) -> Callable[[str], PreparedClip]:
+    """The prepared sound behind a clip's token, for the outline that the player draws."""
+
+    def prepared(clip_token: str) -> PreparedClip:
+        found = services.game.behind(clip_token)
+        if found is None:
+            raise Agl1kError("This clip's turn is over. Reload the page.")
+        return services.clips.prepare(*found)
+
+    return prepared
+
+
+def build_page(services: Services) -> gr.Blocks:
+    """The page: a header and four tabs."""
+    settings, library = services.settings, services.library
+    names = {slug: benchmark.name for slug, benchmark in library.benchmarks.items()}
+    play = Play(services.game, sound_of(services), library.default)
+    with gr.Blocks(title="AGL1K: hear a place, find it on the map") as page:
+        gr.HTML(frame.header_html(library.benchmarks[library.default].notice), padding=False)
+        with gr.Tabs(elem_id="agl-tabs") as tabs:
+            with gr.Tab("Play", id="play"):
+                tab = build_play(play, names, library.default, tiles=settings.tiles)
+            with gr.Tab("Leaderboard", id="leaderboard"):
+                build_leaderboard(services.boards, tiles=settings.tiles)
+            with gr.Tab("Submit", id="submit"):
+                build_submit(services.boards, settings)
+            with gr.Tab("About", id="about"):
+                gr.Markdown(frame.about_markdown(), elem_classes="agl-about")
+        build_endpoints(services.boards, settings)
+        href = gr.Textbox(visible=False)
+
+        def opened(player: object, token: object, history: object, address: object) -> list[Any]:
+            return [
+                gr.update(selected=selected_tab(address)),
+                *tab.open(player, token, history, address),
+            ]
+
+        page.load(
+            opened,
+            [*tab.inputs, href],
+            [tabs, *tab.outputs],
+            js="(player, round, history, _) => [player, round, history, location.href]",
+            queue=False,
+            show_progress="hidden",
+            api_visibility="private",
+        )
+    return cast(gr.Blocks, page)
+
+
+def selected_tab(address: object) -> str:
+    """The tab that an address names with ``?tab=``; the first one otherwise."""
+    query = parse_qs(urlsplit(str(address)[:2000]).query)
+    wanted = query.get("tab", [""])[0]
+    return wanted if wanted in TABS else TABS[0]
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The whole app as ASGI; raises ``Agl1kError`` when it cannot be opened."""
+    services = open_services(settings)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        # the first guess should not wait for the geocoder
+        Thread(target=places.label_points, args=([0.0], [0.0]), daemon=True).start()
+        yield
+        services.close()
+
+    app = FastAPI(
+        title="AGL1K", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan
+    )
+    app.state.services = services
+
+    @app.get("/healthz", include_in_schema=False)
+    def healthz() -> dict[str, str]:
+        return {"status": "ok", "version": __version__}
+
+    app.include_router(clip_router(services.clips, services.game.resolve))
+    app.include_router(leaderboard_router(services.boards))
+    mount_static(app)
+    app.add_middleware(BodyLimit, max_bytes=int((settings.max_upload_mb + 1) * 2**20))
+    mounted: FastAPI = gr.mount_gradio_app(
+        app,
+        build_page(services),
+        path="/",
+        root_path=settings.root_path or None,
+        theme=theme(),
+        head=frame.page_head(),
+        footer_links=[],
+        show_error=False,
+        max_file_size=int(settings.max_upload_mb * 2**20),
+        ssr_mode=False,
+        pwa=False,
+        enable_monitoring=False,
+        favicon_path=str(frame.FAVICON),
+    )
+    return mounted
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve until stopped. Returns 1 when the app cannot be opened."""
+    parser = argparse.ArgumentParser(prog="app.py", description="Serve AGL1K.")
+    parser.add_argument("--host", help="address to listen on")
+    parser.add_argument("--port", type=int, help="port to listen on")
+    wanted = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    log.setLevel(logging.INFO)
+    try:
+        settings = Settings.from_env()
+        settings = replace(
+            settings,
+            host=wanted.host or settings.host,
+            port=settings.port if wanted.port is None else wanted.port,
+        )
+        app = create_app(settings)
+    except Agl1kError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - there is no page to tell it on
+        return 1
+    for problem in app.state.services.library.problems:
+        log.warning("%s", problem)
+    log.info("AGL1K %s on http://%s:%s", __version__, settings.host, settings.port)
+    # the access log would hold addresses of people
+    uvicorn.run(app, host=settings.host, port=settings.port, log_level="warning", access_log=False)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

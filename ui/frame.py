@@ -1,0 +1,49 @@
+"""What surrounds every tab: the head of the page, its header, and the text about AGL1K."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from markupsafe import Markup
+
+from ui import player, worldmap
+from ui.static import static_url
+
+#: Linked from the head of the page, in the order in which they build on each other.
+STYLE_SHEETS = ("style.css", "game.css", "leaderboard.css")
+
+_DESCRIPTION = (
+    "Hear a place, find it on the map: the open arena for audio geo-localization, "
+    "for people and for models."
+)
+
+FAVICON = Path(str(files("assets") / "favicon.svg"))
+
+_LOGO = Markup(
+    '<svg viewBox="0 0 36 36" aria-hidden="true" fill="none" stroke="currentColor" '
+    'stroke-width="2.5" stroke-linecap="round">'
+    '<path d="M18 33s10-9.6 10-18A10 10 0 0 0 8 15c0 8.4 10 18 10 18Z"/>'
+    '<path d="M13.5 13.5v3M18 10.5v9M22.5 13.5v3"/></svg>'
+)
+
+
+def header_html(notice: str) -> str:
+    """The name, what this is, and what must be told of the clips."""
+    told = Markup('<p class="agl-notice">{}</p>').format(notice) if notice else Markup("")
+    return Markup(
+        '<header class="agl-header"><h1 class="agl-brand">{logo} AGL1K</h1>'
+        '<p class="agl-tagline">Given only a sound: where on Earth was it made?</p></header>{told}'
+    ).format(logo=_LOGO, told=told)
+
+
+def page_head() -> str:
+    """Tags for the page's head: a description, the style sheets, and what the map needs."""
+    tags = [f'<meta name="description" content="{_DESCRIPTION}">']
+    tags += [f'<link rel="stylesheet" href="{static_url(name)}">' for name in STYLE_SHEETS]
+    return "".join([*tags, worldmap.page_head(), player.page_head()])
+
+
+def about_markdown() -> str:
+    """The text of the About tab."""
+    return (files("assets") / "about.md").read_text("utf-8")
