@@ -179,12 +179,14 @@ export function attachBoard(component) { return new BoardPage(component); }
 
 // What lies behind a row, and comparisons: closing, comparing, and where the focus goes.
 export function attachDetail({ element, trigger, watch }) {
-  watch('value', () => {
+  const goThere = () => {
     const title = element.querySelector('h2, h3[tabindex], .agl-published');
     if (!title) return;
     title.focus({ preventScroll: true });
     element.scrollIntoView({ block: 'start', behavior: 'smooth' });
-  });
+  };
+  watch('value', goThere);
+  goThere(); // a component that was hidden is made with its value
   element.addEventListener('click', (event) => {
     const button = event.target.closest('button');
     if (button?.hasAttribute('data-close')) {

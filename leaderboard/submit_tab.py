@@ -62,7 +62,7 @@ def withdraw_one(boards: Boards, submission_id: str, key: str) -> str:
 def build_submit(boards: Boards, settings: Settings) -> None:
     """The tab's components and wiring; call it inside ``gr.Blocks``."""
     first = next(iter(boards))
-    with gr.Column(elem_classes="agl-submit"):
+    with gr.Column(elem_classes="agl-submit-tab"):
         gr.HTML(
             "<h2>Submit predictions</h2><p class='agl-muted'>Drop a file: it is scored at once "
             "and nothing is stored. Publish it when you like what you see.</p>",

@@ -121,7 +121,7 @@ def build_leaderboard(boards: Boards, *, tiles: str = "") -> None:
         detail = gr.HTML(js_on_load=detail_js, apply_default_css=False, elem_id="agl-detail")
         histogram = gr.Plot(show_label=False, elem_classes="agl-figure", visible=False)
         error_lines = WorldMap(
-            readonly=True, label="Map of errors", height="420px", tiles=tiles, visible=False
+            readonly=True, label="Map of errors", height="440px", tiles=tiles, visible=False
         )
         comparison = gr.HTML(
             js_on_load=detail_js, apply_default_css=False, elem_id="agl-comparison", visible=False
