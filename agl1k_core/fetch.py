@@ -130,7 +130,8 @@ def fetch_recordings(
     folder takes no more, or the source cannot be reached at all, the rest are reported as not
     tried. Raises ``Agl1kError`` if nothing can be fetched to begin with.
     """
-    clips = [benchmark.clip(key) for key in keys] if keys is not None else [*benchmark.clips]
+    wanted = benchmark.index if keys is None else dict.fromkeys(keys)
+    clips = [benchmark.clip(key) for key in wanted]
     if not benchmark.audio_url:
         raise Agl1kError(f"Benchmark {benchmark.slug} names no address to fetch recordings from.")
     if checksum_url is None:
