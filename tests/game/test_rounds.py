@@ -131,9 +131,12 @@ def test_a_stale_tab_is_told_and_led_on(game: Game) -> None:
     assert (told.phase, told.position, told.notes) == ("revealed", 0, (ANSWERED,))
     assert told.reveal is not None
     assert (told.reveal.pin_lat, told.total) == (10, told.reveal.points)
-    caught_up = game.next_clip(told.token, player)
-    assert (caught_up.phase, caught_up.position) == ("playing", 1)
-    assert game.next_clip(game.skip(caught_up.token, player).token, player).position == 2
+    game.skip(view.token, player)
+    assert game.guess(stale.token, player, 55, 66) == told
+    assert game.next_clip(told.token, player).position == 1
+    caught_up = game.next_clip(view.token, player)
+    assert (caught_up.phase, caught_up.position) == ("playing", 2)
+    assert game.next_clip(told.token, player) == caught_up
 
 
 def test_nobody_goes_on_without_an_answer(game: Game) -> None:

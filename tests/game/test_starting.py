@@ -215,6 +215,26 @@ def test_a_challenge_replaces_what_the_benchmark_lost(
     assert current_clip(smaller, view).key in {clip.key for clip in kept}
 
 
+def test_friends_whose_clip_is_lost_get_the_same_one_instead(
+    new_game: Callable[..., Game],
+) -> None:
+    game = new_game()
+    player = game.new_player()
+    done = play(game, player, game.start_free(player, "toy"))
+    mine = game.summary(done.token, player)
+    lost = [reveal.key for reveal in mine.reveals[1:4]]
+    heard = []
+    for n_rounds_before in (0, 3):
+        other = new_game(clip_ready=lambda benchmark, key: key not in lost)
+        friend = other.new_player()
+        for _ in range(n_rounds_before):
+            play(other, friend, other.start_free(friend, "toy"))
+        view = other.start_challenge(friend, mine.code)
+        heard.append(keys_of(other, friend, play(other, friend, view).token))
+    assert heard[0] == heard[1]
+    assert not set(heard[0]) & set(lost)
+
+
 # Many at once
 
 
