@@ -25,9 +25,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="check the pack, synthesise nothing")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the pack is")
     options = parser.parse_args(arguments)
-    if not options.check:
-        _make(options.folder)
-    return _check(options.folder)
+    try:
+        if not options.check:
+            _make(options.folder)
+        return _check(options.folder)
+    except Agl1kError as error:
+        print(error, file=sys.stderr)
+        return 1
 
 
 def _make(folder: Path) -> None:
@@ -40,11 +44,7 @@ def _make(folder: Path) -> None:
 
 
 def _check(folder: Path) -> int:
-    try:
-        problems, measured = check.check_pack(folder)
-    except Agl1kError as error:
-        print(error, file=sys.stderr)
-        return 1
+    problems, measured = check.check_pack(folder)
     for problem in problems:
         print(problem, file=sys.stderr)
     print(_summary(folder, measured))

@@ -30,7 +30,7 @@ MOST_BYTES = 5_000_000
 PEAK_DBFS = (-7.0, -1.0)
 LOUDNESS_SPREAD_LU = 1.5
 DURATION_SLACK_S = 0.15
-MOST_ALIKE = 0.8
+MOST_ALIKE = 0.9
 SPEECH_CLIPS = (10, 14)
 
 FILE_NAME = re.compile(r"d\d\d\.mp3")
@@ -240,8 +240,7 @@ def _set_problems(measured: list[Measured]) -> Iterator[Problem]:
 
 
 def alike(measured: list[Measured]) -> Mapping[tuple[str, str], float]:
-    """Correlation of the fingerprints of each two clips, beyond what all of them share."""
-    prints = np.array([one.outline.ravel() for one in measured])
-    matrix = np.corrcoef(prints - prints.mean(axis=0))
+    """Correlation of the fingerprints of each two clips."""
+    matrix = np.corrcoef(np.array([one.outline.ravel() for one in measured]))
     keys = [one.clip.key for one in measured]
     return {(keys[i], keys[j]): float(matrix[i, j]) for i in range(len(keys)) for j in range(i)}

@@ -6,12 +6,14 @@ import io
 import shutil
 import subprocess
 import wave
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import signal  # type: ignore[import-untyped,unused-ignore]
 
+from agl1k_core.errors import Agl1kError
 from scripts.demo_pack import dsp
 from scripts.demo_pack.dsp import Rng, Sound
 
@@ -33,7 +35,7 @@ def say(speaker: Speaker, text: str, *, lift: float = 0.0) -> Sound:
     """One utterance, RMS 1, without silence around it; ``lift`` raises and slows it to a call."""
     program = shutil.which("espeak-ng")
     if program is None:
-        raise SystemExit("espeak-ng is not installed. Install it (apt-get install espeak-ng).")
+        raise Agl1kError("espeak-ng is not here. Install it: apt-get install espeak-ng.")
     words = round(speaker.words_per_minute / speaker.size * (1 - 0.2 * lift))
     options = {
         "-v": speaker.voice,
@@ -42,7 +44,7 @@ def say(speaker: Speaker, text: str, *, lift: float = 0.0) -> Sound:
     }
     command = [program, *(part for pair in options.items() for part in pair), "--stdout", text]
     spoken = subprocess.run(command, check=True, capture_output=True).stdout
-    return _soften(_read_wave(spoken, speaker.size))
+    return _waver(_soften(_read_wave(spoken, speaker.size)), text)
 
 
 def _read_wave(content: bytes, size: float) -> Sound:
@@ -62,6 +64,13 @@ def _soften(x: Sound) -> Sound:
         x = x[loud[0] : loud[-1] + 1]
     rounded = dsp.band(dsp.band(x, 90, None), None, 7500, 1)
     return dsp.fades(dsp.unit(rounded), 0.01, 0.03)
+
+
+def _waver(x: Sound, text: str) -> Sound:
+    """The drift of pitch and pace that a machine's voice lacks; the same for the same text."""
+    rng = np.random.default_rng(zlib.crc32(text.encode()))
+    pace = 1 + 0.022 * dsp.drift(rng, len(x) / dsp.RATE, 0.28, -1, 1)
+    return dsp.fades(dsp.bend(x, pace), 0.01, 0.03)
 
 
 def shout(x: Sound) -> Sound:

@@ -54,8 +54,8 @@ def main_station(s: Scene) -> None:
     s.add("things", things.tones([659, 523, 392], 0.55, 1.6), 0.9, -26)
     for at_s, line in (
         (3.4, "Uwaga. Pociąg osobowy, planowy odjazd o godzinie ósmej piętnaście,"),
-        (8.3, "odjedzie z toru drugiego, przy peronie trzecim."),
-        (12.2, "Prosimy zachować ostrożność i nie zbliżać się do krawędzi peronu."),
+        (9.2, "odjedzie z toru drugiego, przy peronie trzecim."),
+        (12.9, "Prosimy zachować ostrożność i nie zbliżać się do krawędzi peronu."),
     ):
         s.add("human", things.loudspeaker(voice.say(lady, line), 0.21), at_s, -20)
     s.bed("things", things.steps(rng, t, 0.5), -37)
@@ -63,7 +63,7 @@ def main_station(s: Scene) -> None:
     train = things.rolling(rng, 14, 0.13, pace)
     s.add("things", train * dsp.course([(0, 0.7), (8, 1), (14, 0.5)], 14), 15.2, -26)
     s.add("things", things.chord_horn(0.7, [370.0, 660.0]), 14.8, -29)
-    s.add("human", voice.say(men[0], lines[1], lift=0.2), 17.6, -22)
+    s.add("human", voice.say(men[0], lines[1], lift=0.2), 18.0, -22)
     s.add("human", voice.say(men[1], "To biegnijmy, peron trzeci!", lift=0.4), 20.4, -22)
     s.add("things", things.squeal(rng, 2.6, 1800), 23.0, -36)
 
@@ -111,9 +111,8 @@ def metro_musette(s: Scene) -> None:
     s.add("things", things.buzzer(1.5, 455), 8.6, -29)
     s.add("things", things.sliding_door(rng), 9.8, -25)
     s.add("things", things.traction(rng, 11, 55, 620), 11.2, -27)
-    s.add(
-        "things", things.rolling(rng, 11, 0.09, [(0, 0.1), (3, 0.7), (8, 1.8), (11, 2)]), 11.4, -29
-    )
+    wheels = things.rolling(rng, 11, 0.09, [(0, 0.1), (3, 0.7), (8, 1.8), (11, 2)])
+    s.add("things", dsp.fades(wheels, 0.2, 4.5), 11.4, -29)
     s.bed("things", things.clinks(rng, t, 0.35), -36)
 
 

@@ -17,13 +17,13 @@ def freight_train(s: Scene) -> None:
     s.bed("animal", animals.crickets(rng, t, 4300, 6), -36)
     bell = things.crossing_bell(t)
     s.bed("things", bell, -29, [(0, 0), (4.4, 0), (4.5, 1), (t, 1)])
-    for at_s, long_s, level in (
-        (5.2, 2.3, -27),
-        (8.4, 2.3, -24),
-        (11.5, 0.7, -22),
-        (12.8, 3.2, -20),
+    for at_s, long_s, metres, level in (
+        (5.2, 2.3, 420, -26),
+        (8.4, 2.3, 260, -24),
+        (11.5, 0.7, 150, -22),
+        (12.8, 3.2, 60, -20),
     ):
-        s.add("things", things.chord_horn(long_s, HORN_HZ), at_s, level)
+        s.add("things", dsp.far(things.chord_horn(long_s, HORN_HZ), metres), at_s, level)
     diesel = things.engine(rng, t, [(0, 21), (14, 23), (t, 20)], 95)
     s.bed("things", dsp.far(diesel, 20), -25, [(0, 0.03), (8, 0.15), (14, 1), (20, 0.3), (t, 0.1)])
     cars = things.rolling(rng, t, 0.12, [(0, 0.9), (t, 0.9)])

@@ -38,8 +38,8 @@ def marae(s: Scene) -> None:
     s.bed("nature", _mud_pool(s), -33)
     for at_s, who, line, lift, level in (
         (1.0, woman, "Haere mai rā, ngā manuhiri, haere mai, haere mai!", 0.8, -20),
-        (6.2, man, "Tēnā koutou, tēnā koutou, tēnā koutou katoa.", 0.1, -20),
-        (11.4, man, "Nau mai ki tō mātou marae. He rā ātaahua tēnei.", 0.0, -20),
+        (7.0, man, "Tēnā koutou, tēnā koutou, tēnā koutou katoa.", 0.1, -20),
+        (11.9, man, "Nau mai ki tō mātou marae. He rā ātaahua tēnei.", 0.0, -20),
         (17.0, child, "Kia ora, e koro! Kei te pēhea koe?", 0.3, -20),
         (20.4, man, "Kei te pai au, e moko. Haere mai ki te kai.", 0.0, -20),
         (25.0, woman, "Āe, kua reri te kai!", 0.4, -21),
@@ -144,7 +144,8 @@ def lagoon_radio(s: Scene) -> None:
         (11.4, "Prudence dans les passes. Et maintenant, un peu de musique."),
     ):
         s.add("human", things.radio(rng, voice.say(host, line)), at_s, -20)
-    s.add("channel", things.radio(rng, dsp.noise(rng, 15, 2), 1.0), 0.3, -40)
+    static = things.radio(rng, dsp.noise(rng, 15, 2), 1.0)
+    s.add("channel", dsp.fades(static, 0.3, 0.4), 0.3, -38)
     for at_s, line, lift in (
         (20.4, "Tu veux du poisson cru, Moana?", 0.2),
         (23.8, "Oui, au lait de coco. Māuruuru!", 0.3),
