@@ -25,7 +25,7 @@ import numpy.typing as npt
 import reverse_geocoder
 from countrynames.mappings import mappings as iso_alpha_3
 
-warnings.filterwarnings("ignore", message="Install 'pyicu'")
+warnings.filterwarnings("ignore", message="Install .pyicu.")
 
 #: Longer texts are prose, not names.
 _LONGEST_NAME = 120
@@ -225,7 +225,7 @@ def _country_code(text: str) -> str | None:
     parts = [part for part in parts if fold(part)]
     if whole or len(parts) < 2:
         return whole or (_country_code(parts[0]) if asides and parts else None)
-    return _most_precise([_country_code(part) for part in parts])
+    return _most_precise(parts)
 
 
 def _without_asides(text: str) -> list[str]:
@@ -276,12 +276,14 @@ def _agreed(codes: Sequence[str | None]) -> str | None:
     return codes[0] if len(set(codes)) == 1 else None
 
 
-def _most_precise(codes: Sequence[str | None]) -> str | None:
+def _most_precise(parts: Sequence[str]) -> str | None:
     """The one country among the parts of "City, Country"; of a territory and its state, the first.
 
-    "Spain, Portugal" names two, and gives None.
+    "Spain, Portugal" names two, and gives None. A part that countrynames knows only as a city or
+    region gives way to a country's own name: Hamilton, Canada is not in Bermuda.
     """
-    found = {code for code in codes if code}
+    codes = {fold(part): code for part in parts if (code := _country_code(part))}
+    found = {code for name, code in codes.items() if name in _known_names()} or {*codes.values()}
     if found == {"GE", "US"}:  # Atlanta, Georgia, USA
         return "US"
     states = {_countries()[code][2] for code in found if len(_countries()[code]) > 2}

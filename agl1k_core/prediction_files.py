@@ -363,31 +363,30 @@ def _csv_batches(data: bytes, problems: Problems) -> Iterator[Batch]:
     names = tuple(name.strip() for name in next(reader, []))
     _check_header(names, problems)
     rows: list[list[str]] = []
+    numbers: list[int] = []
     lines: list[int] = []
-    count = 0
-    for row, line in _csv_rows(reader, problems):
-        if len(row) == len(names):
-            rows.append(row)
-            lines.append(line)
-        elif row:
+    for number, (row, line) in enumerate(_csv_rows(reader, problems), 1):
+        if len(row) != len(names):
             found = f"The row has {len(row)} fields, the header {len(names)}"
-            number = count + len(rows) + 1
             problems.add(Problem(found, "Quote texts with separators", record=number, line=line))
-            count += 1
+            continue
+        rows.append(row)
+        numbers.append(number)
+        lines.append(line)
         if len(rows) == _BATCH:
-            yield Batch(names, _from(count)[: len(rows)], lines, rows, tabular=True)
-            count += len(rows)
-            rows, lines = [], []
+            yield Batch(names, numbers, lines, rows, tabular=True)
+            rows, numbers, lines = [], [], []
     if rows:
-        yield Batch(names, _from(count)[: len(rows)], lines, rows, tabular=True)
+        yield Batch(names, numbers, lines, rows, tabular=True)
 
 
 def _csv_rows(reader: Iterator[list[str]], problems: Problems) -> Iterator[tuple[list[str], int]]:
-    """Rows with the line they begin on; a broken quote ends them with a problem."""
+    """Rows that hold anything, with the line they begin on; a broken quote ends them."""
     line = reader.line_num + 1  # type: ignore[attr-defined]
     try:
         for row in reader:
-            yield row, line
+            if any(map(str.strip, row)):
+                yield row, line
             line = reader.line_num + 1  # type: ignore[attr-defined]
     except csv.Error as error:
         problems.add(Problem(f"The CSV is broken: {error}", "Check the quotes", line=line))

@@ -79,7 +79,7 @@ def read(
     name = name or (source.name if isinstance(source, Path) else "The file")
     problems = Problems(name)
     data = _load(source, max_bytes, problems)
-    tables = [_table(batch, problems) for batch in read_batches(data, problems)]
+    tables = [_table(batch, benchmark, problems) for batch in read_batches(data, problems)]
     table = _joined(tables)
     if table is None:
         problems.raise_if_any()
@@ -157,7 +157,7 @@ def _schema(names: tuple[str, ...]) -> _Schema:
     )
 
 
-def _table(batch: Batch, problems: Problems) -> _Table:
+def _table(batch: Batch, benchmark: Benchmark, problems: Problems) -> _Table:
     schema = _schema(batch.names)
     size = len(batch.rows)
     given = {name: _given(batch, schema, name) for name in GIVEN}
@@ -169,7 +169,7 @@ def _table(batch: Batch, problems: Problems) -> _Table:
     columns["reason"] = _objects(_reasons(batch, schema))
     columns["status"] = np.full(size, Status.ANSWERED, dtype=object)
     columns["status"][refused] = Status.REFUSED
-    columns["key"] = _objects(_keys(batch, schema, problems))
+    columns["key"] = _objects(_keys(batch, schema, benchmark, problems))
     lat[refused | ~on_earth] = lon[refused | ~on_earth] = np.nan
     lines = list(batch.lines) if batch.lines is not None else None
     table = _Table(list(batch.numbers), lines, lat, lon, columns)
@@ -229,15 +229,18 @@ def _reasons(batch: Batch, schema: _Schema) -> list[str]:
     return [value if isinstance(value, str) else "" for value in values]
 
 
-def _keys(batch: Batch, schema: _Schema, problems: Problems) -> list[str]:
-    """The clip of each record, empty (and a problem) where it names none."""
+def _keys(batch: Batch, schema: _Schema, benchmark: Benchmark, problems: Problems) -> list[str]:
+    """The clip of each record, empty (and a problem) where it names none.
+
+    Of several ids in a record the first that is a clip counts: others may number the rows.
+    """
     columns = [batch.column(name) for name in schema.ids]
     if len(columns) == 1 and set(map(type, columns[0])) == {str} and "" not in columns[0]:
         return list(map(str.strip, columns[0]))  # type: ignore[arg-type]
     keys = []
     for position in range(len(batch.rows)):
-        named = [_clip_name(column[position]) for column in columns]
-        key = next(filter(None, named), "")
+        named = [name for column in columns if (name := _clip_name(column[position]))]
+        key = next((name for name in named if name in benchmark), named[0] if named else "")
         keys.append(key)
         if not key:
             found = f"The record has none of the fields {', '.join(ID_KEYS)}"
