@@ -7,7 +7,7 @@ import uuid
 from datetime import datetime
 
 from agl1k_core import __version__
-from agl1k_core.benchmark import Clip
+from agl1k_core.benchmark import Benchmark, Clip
 from agl1k_core.errors import Agl1kError
 from agl1k_core.geodesy import MAX_GEOSCORE, geodesic_km, geoscore, wrap_longitude
 from store.guesses import Action, Guess, Round
@@ -21,7 +21,7 @@ _GUESS_IDS = uuid.UUID("5d1a3c52-6e0f-5b7e-9c64-0c2f3e7a9b11")
 def new_guess(
     round_: Round,
     position: int,
-    clip: Clip,
+    benchmark: Benchmark,
     action: Action,
     pin: tuple[object, object] | None,
     *,
@@ -31,9 +31,14 @@ def new_guess(
 ) -> Guess:
     """The row for an answer; the same round and position always give the same id.
 
-    A pin that arrives after the time and the grace becomes a timeout. Raises ``Agl1kError`` when
-    the pin is no point, or the time is said to be up when it is not.
+    It is measured against, and carries the hash of, the benchmark as it is now. A pin that arrives
+    after the time and the grace becomes a timeout. Raises ``Agl1kError`` when the pin is no point,
+    the time is said to be up when it is not, or the benchmark has no such clip any more.
     """
+    key = round_.clip_keys[position]
+    if key not in benchmark:
+        raise Agl1kError(f"{benchmark.name} has changed since this round. Start a new one.")
+    clip = benchmark.clip(key)
     seconds = seconds_since(round_.clip_started_utc, now)
     action = _in_time(action, round_.timer_s, seconds)
     lat, lon = checked_pin(*(pin or (None, None))) if action == "guess" else (None, None)
@@ -45,7 +50,7 @@ def new_guess(
         player_id=round_.player_id,
         nickname=nickname,
         benchmark=round_.benchmark,
-        benchmark_hash=round_.benchmark_hash,
+        benchmark_hash=benchmark.content_hash,
         clip_key=clip.key,
         action=action,
         latitude=lat,

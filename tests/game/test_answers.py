@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agl1k_core.benchmark import Clip
+from agl1k_core.benchmark import Benchmark, Clip
 from agl1k_core.errors import Agl1kError
 from agl1k_core.geodesy import geodesic_km
 from game.answers import GRACE_S, checked_pin, max_points_of, new_guess, points_of
@@ -13,6 +14,7 @@ from store.guesses import Action, Guess, Round
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 CLIP = Clip("k", 31.5125, -9.77)
+TOY = Benchmark("toy", "Toy", "1", (CLIP,))
 
 
 def round_(timer_s: int | None = None, started_s_ago: float | None = None) -> Round:
@@ -24,7 +26,7 @@ def round_(timer_s: int | None = None, started_s_ago: float | None = None) -> Ro
 
 def answer(action: Action, pin: tuple[object, object] | None = None, **of_round: object) -> Guess:
     asked = round_(**of_round)  # type: ignore[arg-type]
-    return new_guess(asked, 0, CLIP, action, pin, nickname="Ada", now=NOW)
+    return new_guess(asked, 0, TOY, action, pin, nickname="Ada", now=NOW)
 
 
 def test_a_pin_is_measured() -> None:
@@ -50,6 +52,13 @@ def test_what_is_no_guess_has_no_point_of_either_kind(
     guess = answer(action, (1.0, 2.0), started_s_ago=3)
     assert (guess.latitude, guess.longitude, guess.distance_km) == (None, None, None)
     assert (guess.score, points_of(guess), max_points_of(guess)) == (score, 0, most)
+
+
+def test_an_answer_carries_the_benchmark_it_was_measured_with() -> None:
+    assert round_().benchmark_hash != TOY.content_hash
+    assert answer("skip").benchmark_hash == TOY.content_hash
+    with pytest.raises(Agl1kError, match="Toy has changed since this round"):
+        new_guess(round_(), 0, replace(TOY, clips=()), "skip", None, nickname="", now=NOW)
 
 
 def test_the_same_step_always_has_the_same_guess_id() -> None:

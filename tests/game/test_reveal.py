@@ -26,8 +26,7 @@ def reveals(*answers: tuple[Action, tuple[float, float] | None]) -> tuple[Reveal
     guesses = []
     for position, (action, pin) in enumerate(answers):
         asked = replace(round_, timer_s=30 if action == "timeout" else None)
-        clip = BENCHMARK.clip(KEYS[position])
-        guesses.append(new_guess(asked, position, clip, action, pin, nickname="", now=NOW))
+        guesses.append(new_guess(asked, position, BENCHMARK, action, pin, nickname="", now=NOW))
     models = [[("A model", (0.0, 0.0)), ("A refuser", None)] for _ in guesses]
     return build_reveals(BENCHMARK, guesses, ["t0", "t1", "t2"], models)
 
@@ -77,7 +76,8 @@ def test_totals_run_on_and_pass_over_broken_clips() -> None:
 
 def test_a_clip_that_left_the_benchmark_is_told() -> None:
     round_ = Round("r", "p", "b", "h", "free", "", ("gone",), {}, None, 0, None, NOW)
-    guess = new_guess(round_, 0, Clip("gone", 1, 1), "skip", None, nickname="", now=NOW)
+    before = Benchmark("b", "Benchmark", "0", (Clip("gone", 1, 1),))
+    guess = new_guess(round_, 0, before, "skip", None, nickname="", now=NOW)
     with pytest.raises(Agl1kError, match="Benchmark has changed since this round"):
         build_reveals(BENCHMARK, [guess], ["t"])
 
