@@ -175,7 +175,7 @@ def test_what_the_folder_lacks_is_fetched(tmp_path: Path, sound: bytes) -> None:
             f"/k/{PLACE}.mp3", sound, Fault(status=503), Fault(after_bytes=999, then="close")
         )
         source = benchmark(tmp_path, server.url + "/{key}/{file_name}", k=f"{PLACE}.mp3")
-        hasty = Patience(read_s=1, first_wait_s=0.001)
+        hasty = Patience(first_wait_s=0.001)
         store = ClipStore(
             tmp_path / "cache", fetch=lambda *of: fetch_recording(*of, patience=hasty)
         )
