@@ -138,8 +138,12 @@ def _from_parts(parts: dict[object, object]) -> Angle | None:
 def _angles(text: str) -> list[Angle]:
     """All angles of a text, whose hemispheres stand all before or all behind their numbers."""
     if _LEADING_HEMISPHERE.match(text):
-        text = _HEMISPHERE_FIRST.sub(lambda match: f"{match['angle']} {match['hemi']} ", text)
+        text = _HEMISPHERE_FIRST.sub(_hemisphere_behind, text)
     return [_angle(match) for match in _ANGLE_RE.finditer(text)]
+
+
+def _hemisphere_behind(match: re.Match[str]) -> str:
+    return f"{match['angle']} {match['hemi']} "
 
 
 def _angle(match: re.Match[str]) -> Angle:
@@ -169,6 +173,8 @@ _BETWEEN = re.compile(r"[\s,;/()\[\]]{0,6}(?:(?:and|by|lon|lng|long|longitude)[\
 def pair_in_prose(text: str) -> tuple[float, float] | None:
     """The last point that a text names: two hemispheres, or two decimals and a comma."""
     text = tidy(text)
+    if _LEADING_HEMISPHERE.match(text):
+        text = _HEMISPHERE_FIRST.sub(_hemisphere_behind, text)
     matches = list(_ANGLE_RE.finditer(text))
     for first, second in zip(matches[-2::-1], matches[:0:-1], strict=True):
         gap = text[first.end() : second.start()]

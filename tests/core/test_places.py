@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import reverse_geocoder
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agl1k_core import places
@@ -184,6 +184,7 @@ def test_label_points_from_several_threads() -> None:
     assert len(set(found)) == 1
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_no_text_breaks_the_names(text: str) -> None:
     code = places.country_code(text)

@@ -1,0 +1,223 @@
+"""Raw answers of models: what each becomes, and that no text breaks the reader."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agl1k_core import places
+from agl1k_core.answers import embedded_objects, parse_answer, without_thinking
+from agl1k_core.coordinates import pair_in_prose, read_angle, read_pair
+
+CASES = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "cases" / "answers.jsonl")
+    .read_text(encoding="utf-8")
+    .splitlines()
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_cases(case: dict[str, Any]) -> None:
+    answer = parse_answer(case["answer"])
+    assert answer.status == case["status"], case["why"]
+    assert (answer.latitude, answer.longitude) == (case["latitude"], case["longitude"])
+    assert places.country_code(answer.country) == places.country_code(case["country"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Latitude: 48.85, Longitude: 2.35",
+        "I guess latitude 48.85 and longitude 2.35",
+        "48.85° N, 2.35° E",
+        "N 48.85, E 2.35",
+        "2.35° E, 48.85° N",
+        "My guess is Paris (48.85, 2.35).",
+        "Lat 48,85; Lon 2,35",
+        "City: Paris, Country: France, Latitude: 48.85, Longitude: 2.35",
+        "**City:** Paris\n**Latitude:** 48.85\n**Longitude:** 2.35",
+        "| City | Paris |\n| Latitude | 48.85 |\n| Longitude | 2.35 |",
+        "Breitengrad: 52.5 oder Latitude: 48.85\nLongitude: 2.35",
+        '{"coordinates": "48.85, 2.35"}',
+        '{"coordinates": [48.85, 2.35]}',
+        '{"type": "Point", "coordinates": [2.35, 48.85]}',
+        '{"lat": "48°51\'00\\"N", "lon": "2°21\'00\\"E"}',
+        '{"Predicted Latitude": "approximately 48.85", "Predicted Longitude": "2.35 degrees east"}',
+        '{"predicted_latitude": "48.85", "predicted_longitude": "2.35", "true_latitude": "1"}',
+        '{"latitude": 48.85, "longitude": 2.35, "reason": "cut of',
+        '{"latitude": 48.85, "longitude": 2.35',
+        "{'latitude': 48.85, 'longitude': 2.35, 'city': None}",
+        "{“latitude”: 48.85, “longitude”: 2.35}",
+        '{"latitude": 48.85 N, "longitude": 2.35 E,}',
+        'I\'m sorry, I can\'t be sure. {"latitude": 48.85, "longitude": 2.35}',
+        'Draft {"lat": 1.5, "lon": 2.5}, final {"lat": 48.85, "lon": 2.35}',
+        '{"candidates": [{"lat": 48.85, "lon": 2.35}, {"lat": 1.5, "lon": 2.5}]}',
+        '{"alternative": {"lat": 1.5, "lon": 2.5}, "best": {"lat": 48.85, "lon": 2.35}}',
+        '{"choices": [{"message": {"content": "{\\"lat\\": 48.85, \\"lon\\": 2.35}"}}]}',
+        '"{\\"lat\\": 48.85, \\"lon\\": 2.35}"',
+        'It is {"lat": 9, "lon": 9}</think>{"lat": 48.85, "lon": 2.35}',
+    ],
+)
+def test_one_point_in_many_spellings(text: str) -> None:
+    answer = parse_answer(text)
+    assert answer.status == "answered"
+    assert answer.latitude == pytest.approx(48.85)
+    assert answer.longitude == pytest.approx(2.35)
+
+
+def test_hemispheres_survive_the_repair_of_broken_json() -> None:
+    answer = parse_answer('{"latitude": 33.87 S, "longitude": 70.65 W}')
+    assert (answer.latitude, answer.longitude) == (-33.87, -70.65)
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("  \n", "error"), (None, "error"), ("Error: 429 Too Many Requests", "error"),
+        ("HTTP 500", "error"), ('{"error": {"code": 429}}', "error"),
+        ("Request timed out", "error"),
+        ("openai.RateLimitError: slow down", "error"), ("<html>502 Bad Gateway</html>", "error"),
+        ("Unknown", "refused"), ("null", "refused"), ("Lo siento, no puedo.", "refused"),
+        ("抱歉，我无法确定位置。", "refused"), ("I don't know where this is.", "refused"),
+        ("As an AI I am unable to listen to audio.", "refused"),
+        ('{"latitude": null, "longitude": null, "city": null}', "refused"),
+        ('{"latitude": "N/A", "longitude": "N/A", "country": "Unknown"}', "refused"),
+        ('{"latitude": 0, "longitude": 0, "country": "Ghana"}', "refused"),
+        ('{"latitude": "0.0° N", "longitude": "0"}', "refused"),
+        ('{"answer": "I cannot determine the place."}', "refused"),
+        ("{}", "unparseable"), ("[]", "unparseable"), ("42", "unparseable"),
+        ('{"latitude": NaN, "longitude": 2}', "unparseable"),
+        ('{"latitude": 1e999, "longitude": 2}', "unparseable"),
+        ('{"latitude": 10, "longitude": 200}', "unparseable"),
+        ('{"latitude": 48.85, "longitude": 1', "unparseable"),
+        ("<think>maybe 48.85° N, 2.35° E", "unparseable"),
+        ("Birds sing.", "unparseable"),
+    ],
+)  # fmt: skip
+def test_without_a_point(text: object, status: str) -> None:
+    answer = parse_answer(text)
+    assert answer.status == status
+    assert answer.latitude is None
+    assert answer.longitude is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"latitude": null, "longitude": null, "country": "France"}',
+        '{"latitude": "Unknown", "longitude": "Unknown", "country": "France"}',
+        '{"latitude": "48.85 N", "longitude": "somewhere", "country": "France"}',
+        '{"city": "Paris", "country": "France", "lat',
+        "Country: France",
+        "- **Country**: France\n- **City**: Unknown",
+    ],
+)
+def test_labels_count_without_a_point(text: str) -> None:
+    answer = parse_answer(text)
+    assert answer.status == "unparseable"
+    assert answer.country == "France"
+
+
+@pytest.mark.parametrize("value", [True, "", "between 40 and 50", "1e999", [], {}, "9" * 5000])
+def test_no_angle(value: object) -> None:
+    assert read_angle(value) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "degrees"),
+    [(5, 5.0), ("−33,87", -33.87), ("S 33.87", -33.87), ("48° 51′ 36″ N", 48.86),
+     ("48:51:36 N", 48.86), ("2.35 W", -2.35), ("-0°30'", -0.5), ("48.85 ± 0.1", 48.85),
+     ({"degrees": 48, "minutes": 30, "direction": "S"}, -48.5)],
+)  # fmt: skip
+def test_angles(value: object, degrees: float) -> None:
+    angle = read_angle(value)
+    assert angle is not None
+    assert angle.degrees == pytest.approx(degrees)
+
+
+def test_pairs() -> None:
+    assert read_pair("48,85; 2,35") == (48.85, 2.35)
+    assert read_pair("116.4, 39.9") == (39.9, 116.4)  # only this order is on Earth
+    assert read_pair("1 N, 2 N") is None
+    assert pair_in_prose("first 1.5, 2.5 then 3.5, 4.5.") == (3.5, 4.5)
+
+
+@settings(deadline=None)
+@given(
+    st.floats(-90, 90).map(lambda x: round(x, 5)), st.floats(-180, 180).map(lambda x: round(x, 5))
+)
+def test_json_numbers_and_their_texts_come_back(lat: float, lon: float) -> None:
+    for form in (lat, lon), (f"{lat:.5f}", f"{lon:.5f}"):
+        answer = parse_answer(json.dumps({"latitude": form[0], "longitude": form[1]}))
+        expected = (None, None) if lat == lon == 0 else (lat, lon)
+        assert (answer.latitude, answer.longitude) == expected
+
+
+@settings(deadline=None)
+@given(st.text(max_size=300))
+def test_no_text_breaks_it(text: str) -> None:
+    assert parse_answer(text).status in {"answered", "refused", "unparseable", "error"}
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from([case["answer"] for case in CASES if case["answer"]]),
+    st.integers(0, 300), st.integers(0, 20), st.text(alphabet='{}[]",:\\°NS-.0123 \n', max_size=8),
+)  # fmt: skip
+def test_no_damage_to_an_answer_breaks_it(text: str, start: int, cut: int, put: str) -> None:
+    answer = parse_answer(text[:start] + put + text[start + cut :])
+    usable = answer.latitude is not None and answer.longitude is not None
+    assert usable == (answer.status == "answered")
+    if answer.latitude is not None and answer.longitude is not None:
+        assert abs(answer.latitude) <= 90
+        assert abs(answer.longitude) <= 180
+
+
+@settings(deadline=None)
+@given(st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["lat", "longitude", "city", "coordinates", "answer", "location", "x"]),
+        inner, max_size=4),
+))  # fmt: skip
+def test_no_object_breaks_it(tree: object) -> None:
+    assert parse_answer(json.dumps(tree)).status in {"answered", "refused", "unparseable", "error"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000, "{" * 100_000, '{"a":' * 30_000, '{"' * 50_000, '{"' + "{" * 100_000,
+     "<think>" * 20_000, "1°" * 50_000, "lat:" * 30_000, "9" * 100_000, '"lat":"' * 20_000,
+     '{"lat":' + "9" * 100_000 + ',"lon":1}'],
+)  # fmt: skip
+def test_hostile_texts_end_without_an_answer(text: str) -> None:
+    assert parse_answer(text).latitude is None
+
+
+def test_hostile_braces_are_given_up_on() -> None:
+    assert list(embedded_objects('{"a' * 50_000)) == []
+    assert list(embedded_objects('x {"a": 1} y [{"b": 2}]')) == [{"a": 1}, [{"b": 2}]]
+
+
+def test_thinking() -> None:
+    assert without_thinking("a<think>b</think>c<reasoning>d</reasoning>e") == "ace"
+    assert without_thinking("prompt</think>answer") == "answer"
+    assert without_thinking("answer<think>cut") == "answer"
+
+
+@pytest.mark.shared
+def test_every_real_answer_of_gpt_4o_audio_is_read(shared_data: Path) -> None:
+    path = shared_data / "answers-gpt-4o-audio-preview-sample.jsonl"
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert len(records) == 60
+    for record in records:
+        answer = parse_answer(record["model_output"])
+        assert answer.status == "answered"
+        assert places.country_code(answer.country)
+        assert f'"latitude": {answer.latitude:.2f}'[:-1] in record["model_output"]
