@@ -38,7 +38,8 @@ def sine(amplitude: float = 1.0, n: int = RATE_HZ * 2) -> Audio:
 
 def rumble() -> Audio:
     walk: Audio = np.cumsum(noise())
-    return walk / np.abs(walk).max() * 0.9
+    scaled: Audio = walk / np.abs(walk).max() * 0.9
+    return scaled
 
 
 def independent(samples: Audio) -> tuple[float, float]:

@@ -1,0 +1,186 @@
+"""What sounds in a recording: AudioSet classes over time, and the share of time of each.
+
+A ``Tagger`` gives the probability of each class in windows of sound; a class is present in a window
+from the backend's threshold on, and ``t[k, i]``, the fraction of time that class i is present in
+recording k (Zhang et al. 2026, "The Sonar Moment", section 3.3.1), is the share of windows with it.
+Everything is keyed by AudioSet id; a class that a backend cannot emit is missing, not 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from agl1k_core import audioset, recordings
+from agl1k_core.efficientat import EfficientAt
+from agl1k_core.errors import Agl1kError
+from agl1k_core.yamnet import Yamnet
+
+FloatArray = npt.NDArray[np.float32]
+
+BACKENDS = ("yamnet", "efficientat")
+
+_CHUNK_S = 60.0
+
+
+class Tagger(Protocol):
+    """Gives the probability of sound classes in windows of sound.
+
+    ``labels`` are AudioSet ids; windows of ``window_s`` seconds begin every ``hop_s``; a class is
+    present from ``threshold`` on; ``weights_sha256`` tells which weights judged.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    sample_rate_hz: int
+    window_s: float
+    hop_s: float
+    threshold: float
+    weights_sha256: str
+
+    def predict(self, wave: FloatArray) -> FloatArray:
+        """Probabilities, shape (windows, labels), of mono sound; at least one window."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tags:
+    """What a tagger heard in one recording; ``probability`` has shape (windows, labels)."""
+
+    tagger: str
+    weights_sha256: str
+    threshold: float
+    labels: tuple[str, ...]
+    window_s: float
+    hop_s: float
+    duration_s: float
+    probability: FloatArray
+
+    @cached_property
+    def fractions(self) -> npt.NDArray[np.float64]:
+        """``t[k, i]`` for each label, 0 to 1."""
+        present: npt.NDArray[np.float64] = (self.probability >= self.threshold).mean(axis=0)
+        return present
+
+    @cached_property
+    def presence(self) -> Mapping[str, float]:
+        """AudioSet id -> fraction of time, for the classes present at all, longest first."""
+        order = np.argsort(-self.fractions, kind="stable")
+        return {
+            self.labels[place]: float(self.fractions[place])
+            for place in order
+            if self.fractions[place] > 0
+        }
+
+    @cached_property
+    def roots(self) -> Mapping[str, float]:
+        """Root category -> fraction of time with any of its classes present."""
+        present = self.probability >= self.threshold
+        shares = {}
+        for root in audioset.ROOTS:
+            columns = [i for i, label in enumerate(self.labels) if root in audioset.roots_of(label)]
+            shares[root] = float(present[:, columns].any(axis=1).mean()) if columns else 0.0
+        return shares
+
+    @property
+    def starts_s(self) -> npt.NDArray[np.float64]:
+        """Where the windows begin, in seconds."""
+        return np.arange(len(self.probability), dtype=np.float64) * self.hop_s
+
+    def top(self, n: int = 10) -> list[tuple[str, float]]:
+        """Name and fraction of time of the ``n`` classes present longest."""
+        return [(audioset.name_of(label), share) for label, share in self.presence.items()][:n]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is worth keeping of it: presence and roots, and who judged how."""
+        return {
+            "tagger": self.tagger,
+            "weights_sha256": self.weights_sha256,
+            "threshold": self.threshold,
+            "duration_s": self.duration_s,
+            "presence": dict(self.presence),
+            "roots": dict(self.roots),
+        }
+
+
+def load_tagger(
+    name: str = "yamnet", *, models_dir: Path, weights: Path | None = None, threads: int = 1
+) -> Tagger:
+    """A backend of ``BACKENDS``; raises ``Agl1kError`` that says how to bring what is missing.
+
+    ``models_dir`` is where ``yamnet.install_yamnet`` put the model; ``weights`` is EfficientAT's
+    weights file.
+    """
+    if name == "yamnet":
+        return Yamnet(models_dir, threads)
+    if name == "efficientat":
+        if weights is None:
+            raise Agl1kError("EfficientAT needs its weights file, such as mn10_as_mAP_471.pt.")
+        return EfficientAt(weights, threads)
+    raise Agl1kError(f"There is no tagger {name!r}; there are {', '.join(BACKENDS)}.")
+
+
+def tag(path: Path, tagger: Tagger) -> Tags:
+    """Tag a recording, in bounded memory; raises ``Agl1kError`` where it cannot be read."""
+    return tag_blocks(recordings.mono_blocks(path, tagger.sample_rate_hz), tagger)
+
+
+def tag_blocks(blocks: Iterable[FloatArray], tagger: Tagger) -> Tags:
+    """Tag mono sound at the tagger's rate, given in blocks of shape (n,).
+
+    Raises ``Agl1kError`` where there is no sound.
+    """
+    counted = _Counted(blocks)
+    probability = list(_windows(counted, tagger))
+    if not counted.n:
+        raise Agl1kError("There is no sound to tag. Give a recording with sound in it.")
+    return Tags(
+        tagger=tagger.name,
+        weights_sha256=tagger.weights_sha256,
+        threshold=tagger.threshold,
+        labels=tagger.labels,
+        window_s=tagger.window_s,
+        hop_s=tagger.hop_s,
+        duration_s=counted.n / tagger.sample_rate_hz,
+        probability=np.concatenate(probability),
+    )
+
+
+class _Counted:
+    def __init__(self, blocks: Iterable[FloatArray]) -> None:
+        self.n = 0
+        self._blocks = blocks
+
+    def __iter__(self) -> Iterator[FloatArray]:
+        for block in self._blocks:
+            self.n += len(block)
+            yield block
+
+
+def _windows(blocks: Iterable[FloatArray], tagger: Tagger) -> Iterator[FloatArray]:
+    """Probabilities chunk by chunk, as if all sound had been given at once."""
+    enough = round(_CHUNK_S * tagger.sample_rate_hz)
+    hop = round(tagger.hop_s * tagger.sample_rate_hz)
+    waiting: list[FloatArray] = []
+    n_waiting, any_windows = 0, False
+    for block in blocks:
+        waiting.append(block)
+        n_waiting += len(block)
+        if n_waiting >= enough:
+            wave = np.concatenate(waiting)
+            probability = tagger.predict(wave)
+            yield probability
+            any_windows = True
+            waiting = [wave[len(probability) * hop :]]
+            n_waiting = len(waiting[0])
+    rest = np.concatenate(waiting) if waiting else np.zeros(0, np.float32)
+    if len(rest) >= round(tagger.window_s * tagger.sample_rate_hz) or (
+        len(rest) and not any_windows
+    ):
+        yield tagger.predict(rest)
