@@ -81,6 +81,10 @@ class WorldMap {
     map.on('click', ({ latlng }) => this.drop(latlng));
     map.on('moveend', () => this.follow());
     frame.addEventListener('keydown', (event) => this.onKey(event));
+    // The crosshair is for those who come by keyboard; :focus-visible also follows some clicks.
+    const byKey = (on) => () => this.element.classList.toggle('agl-map-by-key', on);
+    for (const event of ['keydown', 'keyup']) frame.addEventListener(event, byKey(true));
+    for (const event of ['pointerdown', 'blur']) frame.addEventListener(event, byKey(false), true);
     new ResizeObserver(() => this.resize()).observe(frame);
     const recolour = new MutationObserver(() => this.recolour());
     for (const node of [document.documentElement, document.body]) {
@@ -133,7 +137,7 @@ class WorldMap {
   /** Shows the pin where it was put, on whichever copy of the world that is. */
   putPin(latlng) {
     if (this.pin) return this.pin.setLatLng(latlng);
-    this.pin = marker('guess', latlng, { draggable: true, autoPan: true }).addTo(this.map);
+    this.pin = marker('guess', latlng, { draggable: true, autoPan: true, title: 'Your pin' }).addTo(this.map);
     this.pin.on('dragend', () => this.drop(this.pin.getLatLng()));
     return this.pin;
   }
@@ -218,7 +222,7 @@ class WorldMap {
         const { latitude: lat, longitude } = model;
         const lng = longitude + 360 * Math.round((end[1] - longitude) / 360) + turn;
         const words = `${model.name}: ${kilometres(model.distance_km)} away`;
-        marker('model', [lat, lng], { keyboard: true, title: words }).bindTooltip(words).addTo(this.layers);
+        marker('model', [lat, lng], { keyboard: true, title: words }).bindTooltip(plain(words)).addTo(this.layers);
       }
     });
   }
@@ -245,11 +249,11 @@ class WorldMap {
         L.polyline(turned, { className, interactive: false, renderer: this.renderer() }).addTo(this.layers);
       }
       const own = `${name}your pin`;
-      marker('guess', turned[0], { text, title: own }).bindTooltip(own).addTo(this.layers);
+      marker('guess', turned[0], { text, title: own }).bindTooltip(plain(own)).addTo(this.layers);
     }
     const shown = { direction: 'auto', offset: [28, -26], className: 'agl-tip' };
     const truth = marker('truth', turned.at(-1), { text, title: name + label });
-    truth.bindTooltip(text ? name + label : label, { ...shown, permanent: !text && Boolean(label) });
+    truth.bindTooltip(plain(text ? name + label : label), { ...shown, permanent: !text && Boolean(label) });
     truth.addTo(this.layers);
   }
 
@@ -316,15 +320,25 @@ class WorldMap {
   }
 }
 
-function marker(kind, latlng, { text = '', title = '', ...options } = {}) {
+function marker(kind, latlng, { text = '', title, ...options }) {
   const { size, anchor, draw } = PINS[kind];
   const [width, height] = size;
   const label = String(text).replace(/[^\w]/g, '');
   const html = `<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" aria-hidden="true">${draw(label)}</svg>`;
   const icon = L.divIcon({ className: `agl-pin agl-pin-${kind}`, html, iconSize: size, iconAnchor: anchor });
   const made = L.marker(latlng, { icon, keyboard: false, zIndexOffset: kind === 'model' ? 0 : 1000, ...options });
-  made.on('add', () => title && made.getElement().setAttribute('aria-label', title));
+  made.on('add', () => {
+    if (!options.keyboard) made.getElement().setAttribute('role', 'img');
+    made.getElement().setAttribute('aria-label', title);
+  });
   return made;
+}
+
+/** Leaflet takes text for HTML; names come from anybody. */
+function plain(text) {
+  const node = document.createElement('span');
+  node.textContent = text;
+  return node;
 }
 
 /** The way from guess to truth as [latitude, longitude] without jumps; only the truth if no guess. */

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
 FLAGS = [
     "--no-sandbox",
@@ -34,6 +34,7 @@ FLAGS = [
     "--disable-sync",
 ]
 PATIENCE_MS = 30_000
+expect.set_options(timeout=PATIENCE_MS)
 
 Serve = Callable[[Any], str]
 NewPage = Callable[..., Page]
