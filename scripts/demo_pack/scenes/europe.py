@@ -166,7 +166,7 @@ def island_cafe(s: Scene) -> None:
     ]
     notes = [(bar * 16 + beat, midi, beats) for bar in range(4) for beat, midi, beats in tune]
     bouzouki = instruments.play(t, notes, 0.42, lambda f, d: instruments.tremolo(rng, f, d), rng)
-    s.bed("music", things.radio(rng, bouzouki), -32)
+    s.bed("music", things.radio(rng, bouzouki), -35)
     bells = animals.scatter(
         rng, t, lambda: things.hand_bell(float(rng.choice([610, 730, 905])), 0.7), 0.8, spread=0.9
     )

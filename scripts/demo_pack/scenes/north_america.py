@@ -170,7 +170,7 @@ def arctic_quay(s: Scene) -> None:
     man = Speaker("kl+m3", 35, 150, 0.96)
     young = Speaker("kl+m7", 50, 160, 1.0)
     woman = Speaker("kl+f2", 55, 155, 1.05)
-    s.bed("nature", nature.wind(rng, t, 520, 0.9), -32)
+    s.bed("nature", nature.wind(rng, t, 520, 0.9), -34)
     s.bed("nature", nature.lapping(rng, t), -38)
     for at_s, who, line, lift, level in (
         (1.2, young, "Kumoorn! Qanoq ippit?", 0.4, -20),
@@ -184,7 +184,7 @@ def arctic_quay(s: Scene) -> None:
     for at_s in (7.0, 13.2, 19.0, 23.6):
         s.add("animal", animals.raven(rng), at_s, -27)
         s.add("animal", animals.raven(rng), at_s + 0.65, -28)
-    for at_s in (6.8, 7.9, 17.2, 17.9, 18.7, 20.2):
+    for at_s in (6.6, 7.0, 17.4, 17.9, 18.4, 26.0):
         pitch = float(rng.uniform(360, 520))
         s.add("animal", dsp.far(animals.howl(rng, pitch), 90), at_s, -28)
     s.add(

@@ -162,14 +162,19 @@ def lagoon_radio(s: Scene) -> None:
         "music",
         dsp.unit(dsp.sequence(t, strums)),
         -26,
-        [(0, 0.12), (15, 0.15), (16, 1), (20, 0.8), (t, 0.8)],
+        [(0, 0.12), (15, 0.15), (16, 1), (19.6, 0.9), (20.4, 0.4), (t, 0.45)],
     )
     dry, drier = instruments.log_drum(rng, 430, 0.09), instruments.log_drum(rng, 610, 0.07)
     taps = []
     for step in range(int(t / beat_s * 4)):
         mark = "XxxXxxXxXxxXxxxx"[step % 16]
         taps.append((step * beat_s / 4, dry if mark == "X" else 0.55 * drier))
-    s.bed("music", dsp.unit(dsp.sequence(t, taps)), -28, [(0, 0), (15.2, 0), (16, 1), (t, 0.9)])
+    s.bed(
+        "music",
+        dsp.unit(dsp.sequence(t, taps)),
+        -28,
+        [(0, 0), (15.2, 0), (16, 1), (19.6, 0.9), (20.4, 0.35), (t, 0.4)],
+    )
     for at_s in (5.4, 19.2):
         s.add("animal", dsp.far(animals.rooster(rng), 40), at_s, -28)
 
