@@ -46,16 +46,17 @@ _UNFINISHED_NUMBER = re.compile(r"\"?[-+]?(?<![\d.])\d{1,20}\.?$")
 _WORDS_WITHIN = ("answer", "response", "output", "text", "content", "message", "result", "refusal")
 _KEY = re.compile(
     r"(?:(?<![^\W_])(?<!true[_ ])(?P<key>lat(?:itude)?|long(?:itude)?|lon|lng"
-    r"|breitengrad|längengrad)|(?:^|[\n,;{|•.])[\s\"'*_`#>|-]{0,8}(?:\d{1,2}[.)]\s)?[\s\"'*_`]{0,4}"
+    r"|breitengrad|längengrad)|(?:^|[\n,;{|•.]|(?<=\s)\*\*)[\s\"'*_`#>|-]{0,8}(?:\d{1,2}[.)]\s)?[\s\"'*_`]{0,4}"
     r"(?:predicted[_ ]|estimated[_ ]|most likely |likely |best guess )?"
-    r"(?P<label>city|town|country|continent|coordinates?|location|position|gps)"
+    r"(?P<label>city|town|country|continent|coordinates?|lat/lon|lat/long|lat/lng|location|position|gps)"
     r"(?:[_ ]name|[_ ]coordinates)?)"
     r"[\"'*_`]{0,4}(?:\s?\([^()\n]{0,24}\))?[\s*_`]{0,4}"
-    r"(?:[:=：|]|\b(?:is|of|at)\b|(?=[\s~≈]{0,2}[-+−]?\d))[\s*_`]{0,6}",
+    r"(?:[:=：|]|\s[–—]\s|\b(?:is|of|at)\b|(?=[\s~≈]{0,2}[-+−]?\d))[\s*_`]{0,6}",
     re.IGNORECASE,
 )
+_TAG = re.compile(r"<(latitude|longitude|lat|lon|lng|city|country|continent|coordinates)>", re.I)
 _QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.){0,300})\"")
-_BARE = re.compile(r"[^\n\r;{}\"|]{0,120}")
+_BARE = re.compile(r"[^\n\r;{}\"|<]{0,120}")
 _COORDINATE_END = re.compile(r",(?=\D)|,$|\s(?:and\b|[—–])|[\])]", re.IGNORECASE)
 _LABEL_END = re.compile(r"\.(?:\s|$)|,$|[({\[]")
 
@@ -212,6 +213,7 @@ def _repaired(broken: str) -> object:
 
 
 def _from_prose(text: str) -> Answer:
+    text = _TAG.sub(r"\n\1: ", text)
     fields = key_values(text)
     if not ("latitude" in fields and "longitude" in fields):
         pair = pair_in_prose(text)

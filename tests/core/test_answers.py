@@ -44,6 +44,10 @@ def test_cases(case: dict[str, Any]) -> None:
         "**City:** Paris\n**Latitude:** 48.85\n**Longitude:** 2.35",
         "| City | Paris |\n| Latitude | 48.85 |\n| Longitude | 2.35 |",
         "Breitengrad: 52.5 oder Latitude: 48.85\nLongitude: 2.35",
+        "I hear bells. **Latitude:** 48.85 **Longitude:** 2.35",
+        "<answer><latitude>48.85</latitude><longitude>2.35</longitude></answer>",
+        "Latitude – 48.85\nLongitude – 2.35",
+        "Lat/Long: 48.85/2.35",
         '{"coordinates": "48.85, 2.35"}',
         '{"coordinates": [48.85, 2.35]}',
         '{"type": "Point", "coordinates": [2.35, 48.85]}',
@@ -193,7 +197,8 @@ def test_no_object_breaks_it(tree: object) -> None:
 @pytest.mark.parametrize(
     "text",
     ["[" * 100_000, "{" * 100_000, '{"a":' * 30_000, '{"' * 50_000, '{"' + "{" * 100_000,
-     "<think>" * 20_000, "1°" * 50_000, "lat:" * 30_000, "9" * 100_000, '"lat":"' * 20_000,
+     "<think>" * 20_000, "*" * 100_000, "1°" * 50_000, "lat:" * 30_000, "9" * 100_000,
+     '"lat":"' * 20_000,
      '{"lat":' + "9" * 100_000 + ',"lon":1}'],
 )  # fmt: skip
 def test_hostile_texts_end_without_an_answer(text: str) -> None:
