@@ -1,41 +1,72 @@
-"""Recordings as the science reads them: mono, at one rate, in blocks of bounded size."""
+"""Where a clip's recording is in a folder.
+
+A clip is known by its key. File names are not unique, so a recording found by its file name
+counts only where no other clip of the benchmark has that name.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
+import unicodedata
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-import av
-import numpy as np
-import numpy.typing as npt
-from av.audio.resampler import AudioResampler
+from agl1k_core.benchmark import Benchmark, Clip
 
-from agl1k_core import audio
+SUFFIXES = (".mp3", ".m4a", ".ogg", ".opus", ".flac", ".wav", ".aac")
 
-Mono = npt.NDArray[np.float32]
+#: Keys that are the same file name on every system; others get a hash instead of odd characters.
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
 
 
-def mono_blocks(path: Path, sample_rate_hz: int) -> Iterator[Mono]:
-    """The mean of the channels at ``sample_rate_hz``, in blocks of shape (n,)."""
-    with audio.open_recording(path) as recording:
-        mono = (block.mean(axis=0) for block in recording.blocks())
-        yield from resampled(mono, recording.sample_rate_hz, sample_rate_hz)
+def recording_name(clip: Clip) -> str:
+    """The file name under which a clip's recording is kept: its key and its file's suffix.
+
+    Two keys never share a name, on file systems that fold case either; no key leaves the folder.
+    """
+    suffix = PurePosixPath(clip.file_name).suffix.lower()
+    return _stem(clip.key) + (suffix if suffix in SUFFIXES else SUFFIXES[0])
 
 
-def resampled(blocks: Iterator[Mono], rate_hz: int, target_hz: int) -> Iterator[Mono]:
-    """Blocks at another rate; block by block as at once."""
-    if rate_hz == target_hz:
-        yield from blocks
+def find_recording(benchmark: Benchmark, clip: Clip, folder: Path) -> Path | None:
+    """A clip's recording in a folder, or None.
+
+    Looked for in turn: ``<key>.<suffix>``, ``<key>/<file name>`` (as the Internet Archive has it),
+    and the file name alone if no other clip has it. Names that lead out of the folder are not
+    followed.
+    """
+    for name in _candidates(benchmark, clip):
+        path = folder / name
+        if path.is_file():
+            return path
+    return None
+
+
+def _stem(key: str) -> str:
+    if _PLAIN.fullmatch(key) and not key.endswith("."):
+        return key
+    readable = re.sub(r"[^a-z0-9_-]+", "-", key.lower()).strip("-")[:60]
+    return f"{readable or 'clip'}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+
+
+def _candidates(benchmark: Benchmark, clip: Clip) -> Iterator[str]:
+    yield recording_name(clip)
+    stems = [_stem(clip.key)]
+    if _is_inside(clip.key) and "/" not in clip.key:
+        stems.append(clip.key)
+    for stem in stems:
+        yield from (stem + suffix for suffix in SUFFIXES)
+    if not _is_inside(clip.file_name):
         return
-    resampler = AudioResampler(format="fltp", layout="mono", rate=target_hz)
-    for block in blocks:
-        frame = av.AudioFrame.from_ndarray(block[np.newaxis], format="fltp", layout="mono")
-        frame.sample_rate = rate_hz
-        yield from _arrays(resampler.resample(frame))
-    yield from _arrays(resampler.resample(None))
+    names = {clip.file_name, *(unicodedata.normalize(f, clip.file_name) for f in ("NFC", "NFD"))}
+    for name in sorted(names):
+        yield from (f"{stem}/{name}" for stem in stems)
+    folded = clip.file_name.casefold()
+    if sum(other.file_name.casefold() == folded for other in benchmark.clips) == 1:
+        yield from sorted(names)
 
 
-def _arrays(frames: list[av.AudioFrame]) -> Iterator[Mono]:
-    for frame in frames:
-        if frame.samples:
-            yield frame.to_ndarray()[0]
+def _is_inside(name: str) -> bool:
+    parts = name.split("/")
+    return bool(name) and "\0" not in name and "\\" not in name and not {"", ".", ".."} & {*parts}

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from agl1k_core import audioset, recordings
+from agl1k_core import audioset, mono
 from agl1k_core.efficientat import EfficientAt
 from agl1k_core.errors import Agl1kError
 from agl1k_core.yamnet import Yamnet
@@ -128,7 +128,7 @@ def load_tagger(
 
 def tag(path: Path, tagger: Tagger) -> Tags:
     """Tag a recording, in bounded memory; raises ``Agl1kError`` where it cannot be read."""
-    return tag_blocks(recordings.mono_blocks(path, tagger.sample_rate_hz), tagger)
+    return tag_blocks(mono.mono_blocks(path, tagger.sample_rate_hz), tagger)
 
 
 def tag_blocks(blocks: Iterable[FloatArray], tagger: Tagger) -> Tags:
