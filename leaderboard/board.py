@@ -204,7 +204,8 @@ class Board:
             return self._people
         self._people = people_row(self.guesses, self._benchmark)
         self._people_at = counts
-        self._people_next = self._clock() + (self._clock() - begun) / _PEOPLE_SHARE
+        ended = self._clock()
+        self._people_next = ended + (ended - begun) / _PEOPLE_SHARE
         self._ranks.clear()
         return self._people
 

@@ -1,6 +1,6 @@
 """The board for programs that use ``gradio_client``; ``docs/leaderboard-api.md`` documents it.
 
-Files come through a ``gr.File`` component, which takes nothing but what was uploaded: a plain
+Files come through ``Upload``, which takes nothing but what was uploaded: a plain
 ``gr.api`` would read any path that a caller names.
 """
 
@@ -23,6 +23,7 @@ from leaderboard.compare import compare, to_json
 from leaderboard.export import to_json as view_json
 from leaderboard.query import complaints, parse
 from leaderboard.submit_tab import max_bytes, run_dry
+from leaderboard.upload import Upload
 
 Json = dict[str, Any]
 
@@ -110,7 +111,7 @@ def build_endpoints(boards: Boards, settings: Settings) -> None:
     """Expose the endpoints; call it inside ``gr.Blocks``. Nothing of it is seen on the page."""
     endpoints = Endpoints(boards, settings)
     with gr.Row(visible=False):
-        file = gr.File(type="filepath", label="file")
+        file = Upload(label="file")
         answer = gr.JSON(label="answer")
 
         def text(label: str, value: str = "") -> gr.Textbox:

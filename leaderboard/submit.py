@@ -71,11 +71,10 @@ class Form:
     model_date: str = ""
 
     def stripped(self) -> Form:
-        """The same without white space around the one-line fields."""
-        return Form(
-            self.model.strip(), self.organisation.strip(), self.link.strip(),
-            self.weights.strip().lower(), self.prompt, self.model_date.strip(),
-        )  # fmt: skip
+        """The same with the white space of the one-line fields put in order."""
+        one_line = (self.model, self.organisation, self.link, self.weights, self.model_date)
+        model, organisation, link, weights, day = (" ".join(text.split()) for text in one_line)
+        return Form(model, organisation, link, weights.lower(), self.prompt, day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +217,7 @@ def _line_problem(field: str, text: str, shortest: int) -> Problem | None:
     if len(text) > LONGEST_NAME:
         return _problem(field, f"{len(text)} characters", f"Give at most {LONGEST_NAME}")
     if not text.isprintable():
-        return _problem(field, "a line break or invisible character", "Leave it out")
+        return _problem(field, "an invisible character", "Leave it out")
     return None
 
 

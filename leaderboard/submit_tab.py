@@ -22,6 +22,7 @@ from leaderboard.submit import (
     withdraw,
 )
 from leaderboard.tab import script
+from leaderboard.upload import Upload
 
 _DETAIL = ("element", "trigger", "watch")
 
@@ -72,7 +73,7 @@ def build_submit(boards: Boards, settings: Settings) -> None:
             [(board.name, slug) for slug, board in boards.items()], value=first, label="Board"
         )
         limits = gr.HTML(_limits(boards, settings, first), apply_default_css=False)
-        file = gr.File(label="Prediction file", type="filepath", height=140, elem_id="agl-file")
+        file = Upload(label="Prediction file", height=140, elem_id="agl-file")
         report = gr.HTML(
             js_on_load=script("attachDetail", *_DETAIL),
             apply_default_css=False,

@@ -1,0 +1,45 @@
+"""A ``gr.File`` that takes nothing but what was uploaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+from gradio.data_classes import FileData, ListFiles
+from gradio.utils import get_upload_folder
+
+_NOT_UPLOADED = "This file was not uploaded here. Upload it, then try again."
+
+
+class Upload(gr.File):
+    """``gr.File`` for one file, safe in an app that is mounted rather than launched.
+
+    There Gradio leaves out its check that a file named by a caller was uploaded, and would read
+    any path of the server, and fetch any address.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(type="filepath", file_count="single", **options)
+
+    def get_block_name(self) -> str:
+        return "file"
+
+    async def async_move_resource_to_block_cache(self, url_or_file_path: Any) -> str | None:
+        """Refuse what is not in the folder of uploads, before it is copied anywhere."""
+        require_uploaded(url_or_file_path)
+        found: str | None = await super().async_move_resource_to_block_cache(url_or_file_path)
+        return found
+
+    def preprocess(self, payload: ListFiles | FileData | None) -> Any:
+        """Path of the uploaded file; refuses any other, whatever way it was named."""
+        if isinstance(payload, FileData):
+            require_uploaded(payload.path)
+        return super().preprocess(payload)
+
+
+def require_uploaded(path: object) -> None:
+    """Raise ``gr.Error`` unless the path lies in the folder where Gradio puts uploads."""
+    folder = Path(get_upload_folder()).resolve()
+    if not path or not Path(str(path)).resolve().is_relative_to(folder):
+        raise gr.Error(_NOT_UPLOADED, print_exception=False)

@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agl1k_core.benchmark import Benchmark
+from agl1k_core.errors import Agl1kError
+from leaderboard.board import PEOPLE_ID, Board
+from leaderboard.query import KINDS, WEIGHTS, Query
+from leaderboard.ranking import Rank
+from leaderboard.submit import withdraw
+from leaderboard.view import make_view
+from store.database import Database
+from tests.toy_board import add_guesses, add_model, make_benchmark, make_board
+
+RANDOM = "baseline-random"
+
+
+@pytest.fixture
+def full(board: Board) -> Board:
+    """Two models that tie, one that is far better, the baselines, and people."""
+    add_model(board, "Near", 0.1, weights="closed", organisation="Ärger & Söhne")
+    add_model(board, "Twin A", 5.0, organisation="Lab")
+    add_model(board, "Twin B", 5.0)
+    add_guesses(board, "ann", [f"clip-{i:02d}" for i in range(20)], degrees_off=1.0)
+    return board
+
+
+def places(board: Board, query: Query) -> dict[str, Rank | None]:
+    return {entry.row.model: entry.rank for entry in make_view(board, query).entries}
+
+
+def test_an_empty_board_has_the_baselines(board: Board) -> None:
+    rows = board.rows()
+    assert {row.kind for row in rows} == {"baseline"}
+    assert len(rows) == 3
+    assert all(row.interval("distance_km") for row in rows)
+
+
+def test_ranks_count_who_is_clearly_better(full: Board) -> None:
+    ranks = places(full, Query())
+    assert ranks["Near"] == Rank(1)
+    assert ranks["Twin A"] == ranks["Twin B"] == Rank(2, tied=True)
+    random = ranks["Random point"]
+    assert random is not None
+    assert random.place >= 4
+    assert ranks["People"] == Rank(2)  # behind Near alone, and in nobody's way
+
+
+def test_people_with_few_clips_have_no_rank_and_the_reason(board: Board) -> None:
+    add_guesses(board, "ann", ["clip-00"])
+    entry = next(e for e in make_view(board, Query()).entries if e.row.kind == "people")
+    assert entry.rank is None
+    assert "10 clips" in entry.why
+
+
+def test_guesses_move_no_models_rank(full: Board) -> None:
+    before = places(full, Query())
+    add_guesses(full, "ben", [f"clip-{i:02d}" for i in range(40)], degrees_off=0.0)
+    full._people_next = float("-inf")
+    after = places(full, Query())
+    people = full.row(PEOPLE_ID)
+    assert people is not None
+    assert people.n_guesses == 60
+    assert after == before
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    search=st.sampled_from(["", "twin", "ÄRGER", "söhne near", "nobody", "a"]),
+    kinds=st.sets(st.sampled_from(KINDS)),
+    weights=st.sampled_from(("", *WEIGHTS)),
+    coverage=st.integers(0, 100),
+    sort=st.sampled_from(["", "model", "rank", "city_accuracy", "coverage", "organisation"]),
+    reverse=st.booleans(),
+)
+def test_search_filters_and_order_move_no_rank(
+    search: str, kinds: set[str], weights: str, coverage: int, sort: str, reverse: bool, full: Board
+) -> None:
+    everything = places(full, Query())
+    query = Query(
+        search=search,
+        kinds=tuple(kinds),
+        weights=weights,
+        min_coverage=coverage,
+        sort=sort,
+        reverse=reverse,
+    )
+    view = make_view(full, query)
+    assert len(view.entries) + view.n_hidden == len(everything)
+    for entry in view.entries:
+        assert entry.rank == everything[entry.row.model]
+
+
+@pytest.mark.parametrize(
+    ("query", "models"),
+    [
+        (Query(search="twin"), {"Twin A", "Twin B"}),
+        (Query(search="ärger"), {"Near"}),
+        (Query(search="LAB twin"), {"Twin A"}),
+        (Query(weights="closed"), {"Near"}),
+        (Query(kinds=("people",)), {"People"}),
+        (Query(kinds=("verified",), min_coverage=100), {"Near", "Twin A", "Twin B"}),
+        (Query(kinds=("people",), min_coverage=51), set()),
+    ],
+)
+def test_search_and_filters(full: Board, query: Query, models: set[str]) -> None:
+    assert set(places(full, query)) == models
+
+
+def test_sorting_puts_the_best_first_and_the_absent_last(full: Board) -> None:
+    view = make_view(full, Query(sort="organisation"))
+    names = [entry.row.organisation for entry in view.entries]
+    assert names[:2] == ["Lab", "Ärger & Söhne"]
+    assert set(names[2:]) == {""}
+    backwards = make_view(full, Query(sort="organisation", reverse=True))
+    assert [entry.row.organisation for entry in backwards.entries][:2] == names[1::-1]
+
+    by_score = [e.row.value("geoscore") for e in make_view(full, Query(sort="geoscore")).entries]
+    assert by_score == sorted(by_score, reverse=True)
+    by_distance = [e.row.value("distance_km") for e in make_view(full, Query()).entries]
+    assert by_distance == sorted(by_distance)
+
+
+def test_ranks_follow_metric_and_subset(full: Board) -> None:
+    assert full.ranks("country_accuracy", "all") != full.ranks("distance_km", "all")
+    speech = full.ranks("distance_km", "speech")
+    assert speech[RANDOM].place > 1
+    assert full.ranks("distance_km", "music") == {}  # no clip there
+
+
+def test_published_rows_appear_and_withdrawn_ones_go_at_the_next_look(board: Board) -> None:
+    assert "Newcomer" not in places(board, Query())
+    done = add_model(board, "Newcomer", 0.1)
+    assert places(board, Query())["Newcomer"] == Rank(1)
+    assert board.model_guesses("clip-00")[0].name == "Newcomer"
+    withdraw(board.submissions, done.submission.submission_id, done.withdraw_key)
+    assert "Newcomer" not in places(board, Query())
+    assert board.model_guesses("clip-00") == []
+
+
+def test_model_guesses_are_the_submitted_ones_nearest_first(full: Board) -> None:
+    guesses = full.model_guesses("clip-00")
+    assert guesses[0].name == "Near"
+    assert {guess.name for guess in guesses} == {"Near", "Twin A", "Twin B"}
+    assert guesses[0].distance_km < guesses[1].distance_km
+    assert guesses[0].latitude == pytest.approx(48.86, abs=0.2)
+    assert full.model_guesses("no such clip") == []
+
+
+def test_scores_of_another_table_stand_apart(database: Database, full: Board) -> None:
+    other = make_benchmark(39)
+    changed = make_board(database, lambda: other)
+    near = next(row for row in changed.rows() if row.model == "Near")
+    assert near.value("geoscore") > 4000
+    assert "another version" in changed.why_unranked(near)
+    assert near.row_id not in changed.ranks("distance_km", "all")
+    assert changed.scored(near.row_id) is None
+    assert changed.row(PEOPLE_ID) is None
+
+
+def test_without_its_table_the_board_shows_what_is_reported(absent: Board) -> None:
+    view = make_view(absent, Query())
+    assert {entry.row.kind for entry in view.entries} == {"reported"}
+    assert len(view.entries) == 19
+    assert view.entries[0].row.model == "Gemini 3 Pro"
+    assert all(entry.rank is None and entry.why for entry in view.entries)
+    assert "agl1k fetch" in absent.absence
+
+
+def test_a_table_that_is_fetched_later_is_found(database: Database, toy: Benchmark) -> None:
+    here = [False]
+
+    def load() -> Benchmark:
+        if not here[0]:
+            raise Agl1kError("not yet")
+        return toy
+
+    board = make_board(database, load)
+    assert board.rows() == ()
+    here[0] = True
+    assert len(board.rows()) == 3
+    assert board.absence == ""
+
+
+def test_reported_rows_never_take_a_rank(database: Database, toy: Benchmark) -> None:
+    published = replace(toy, slug="agl1k")
+    board = make_board(database, lambda: published, slug="agl1k")
+    add_model(board, "Ours", 20.0)
+    entries = make_view(board, Query()).entries
+    assert {e.row.kind for e in entries if e.rank} == {"verified", "baseline"}
+    assert next(e.rank for e in entries if e.row.model == "Ours") in (Rank(1), Rank(1, True))

@@ -1,0 +1,178 @@
+"""The whole way by ``gradio_client``, against a real server: submit, find, compare, withdraw."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+
+import gradio as gr
+import uvicorn
+from fastapi import FastAPI
+from gradio.utils import get_upload_folder
+from gradio_client import Client, handle_file
+
+from agl1k_core.settings import Settings
+from agl1k_core.tables import read_published
+from leaderboard.api import leaderboard_router
+from leaderboard.board import Board
+from leaderboard.client_api import build_endpoints
+from store.database import Database
+from tests.toy_board import SHARED, make_benchmark, make_board, prediction_file
+
+
+def boards_of(database: Database) -> dict[str, Board]:
+    """The toy board, and AGL1K's where its data is at hand."""
+    toy = make_benchmark()
+    boards = {"toy": make_board(database, lambda: toy)}
+    if SHARED.is_dir():
+        published = read_published(SHARED / "geoLocalization_schema.csv")
+        boards["agl1k"] = make_board(database, lambda: published, slug="agl1k")
+    return boards
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with Database("sqlite://") as database:
+        boards = boards_of(database)
+        with gr.Blocks() as page:
+            build_endpoints(boards, Settings.from_env({"AGL1K_MAX_UPLOAD_MB": "8"}))
+        app = FastAPI()
+        app.include_router(leaderboard_router(boards))
+        mounted = gr.mount_gradio_app(app, page, path="/", ssr_mode=False)
+        with closing(socket.socket()) as listener:
+            listener.bind(("127.0.0.1", 0))
+            server = uvicorn.Server(uvicorn.Config(mounted, log_level="error"))
+            thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+            thread.start()
+            while not server.started and thread.is_alive():
+                time.sleep(0.01)
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+            server.should_exit = True
+            thread.join(10)
+
+
+@pytest.fixture(scope="module")
+def client(url: str) -> Client:
+    return Client(url, verbose=False, httpx_kwargs={"timeout": 120})
+
+
+@pytest.fixture
+def toy_file(tmp_path: Path) -> Path:
+    path = tmp_path / "answers.json"
+    path.write_bytes(prediction_file(make_benchmark(), 1.0, refused=2))
+    return path
+
+
+def about(model: str) -> dict[str, str]:
+    return {
+        "model": model, "organisation": "", "link": "", "weights": "open", "prompt": "",
+        "model_date": "",
+    }  # fmt: skip
+
+
+def row_of(url: str, board: str, model: str) -> dict[str, object] | None:
+    rows = httpx.get(f"{url}api/leaderboard", params={"board": board}, timeout=60).json()["rows"]
+    return next((row for row in rows if row["model"] == model), None)
+
+
+def test_submit_find_compare_withdraw(client: Client, url: str, toy_file: Path) -> None:
+    report = client.predict(file=handle_file(toy_file), board="toy", api_name="/dry_run")
+    assert report["accepted"]
+    assert report["stored"] is False
+    assert row_of(url, "toy", "API model") is None
+
+    done = client.predict(
+        file=handle_file(toy_file), board="toy", **about("API model"), api_name="/publish"
+    )
+    row = row_of(url, "toy", "API model")
+    assert row is not None
+    assert row["metrics"] == report["strict"]["metrics"]
+    assert row["row_id"] == done["submission_id"]
+
+    gap = client.predict(
+        board="toy", first=row["row_id"], second="baseline-random", api_name="/compare"
+    )
+    assert gap["metrics"]["distance_km"]["better"] == "first"
+    listed = client.predict(board="toy", query="search=API", api_name="/leaderboard")
+    assert [found["model"] for found in listed["rows"]] == ["API model"]
+
+    with pytest.raises(Exception, match="does not open"):
+        client.predict(submission_id=row["row_id"], withdraw_key="wrong", api_name="/withdraw")
+    answer = client.predict(
+        submission_id=row["row_id"], withdraw_key=done["withdraw_key"], api_name="/withdraw"
+    )
+    assert answer["withdrawn"]
+    assert row_of(url, "toy", "API model") is None
+
+
+def test_the_real_file(client: Client, url: str) -> None:
+    if not SHARED.is_dir():
+        pytest.skip("the real AGL1K data is not beside this checkout")
+    file = handle_file(SHARED / "predictions-qwen2.5-omni.json")
+    done = client.predict(file=file, board="agl1k", **about("Real"), api_name="/publish")
+    row = row_of(url, "agl1k", "Real")
+    assert row is not None
+    metrics, statuses = row["metrics"], row["statuses"]
+    assert metrics["distance_km"] == pytest.approx(5479.44, abs=0.005)  # type: ignore[index]
+    assert metrics["geoscore"] == pytest.approx(1317.62, abs=0.005)  # type: ignore[index]
+    assert statuses["refused"] == 383  # type: ignore[index]
+    key = done["withdraw_key"]
+    client.predict(submission_id=row["row_id"], withdraw_key=key, api_name="/withdraw")
+    assert row_of(url, "agl1k", "Real") is None
+
+
+def test_every_problem_comes_back(client: Client, toy_file: Path) -> None:
+    toy_file.write_text('[{"key": "nobody"}, {"key": "clip-00"}, {"key": "clip-00"}]')
+    report = client.predict(file=handle_file(toy_file), board="toy", api_name="/dry_run")
+    assert not report["accepted"]
+    assert report["n_problems"] >= 2
+    with pytest.raises(Exception, match=r"(?s)field model.*field weights.*nobody"):
+        client.predict(
+            file=handle_file(toy_file),
+            board="toy",
+            **(about("") | {"weights": "ajar"}),
+            api_name="/publish",
+        )
+
+
+def test_no_path_of_the_server_can_be_named(client: Client, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.json"
+    secret.write_bytes(prediction_file(make_benchmark()))
+    folder = get_upload_folder()
+    meta = {"meta": {"_type": "gradio.FileData"}}
+    for given in (
+        str(secret),
+        {"path": str(secret)},
+        {"path": str(secret), **meta},
+        {"path": str(secret), "is_stream": True, **meta},
+        {"path": f"{folder}/{os.path.relpath(secret, folder)}", **meta},
+        {"path": f"{client.src}api/leaderboard/example.csv", **meta},
+    ):
+        answer = httpx.post(
+            f"{client.src}gradio_api/run/dry_run", json={"data": [given, "toy"]}, timeout=60
+        )
+        assert answer.status_code == 500
+        assert "accepted" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ({"board": "nowhere", "query": "", "api_name": "/leaderboard"}, "no board 'nowhere'"),
+        ({"board": "", "query": "subset=x", "api_name": "/leaderboard"}, "subset has no 'x'"),
+        ({"file": None, "board": "", "api_name": "/dry_run"}, "handle_file"),
+    ],
+)
+def test_mistakes_are_answered(client: Client, call: dict[str, str], message: str) -> None:
+    with pytest.raises(Exception, match=message):
+        client.predict(**call)

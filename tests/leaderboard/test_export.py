@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agl1k_core.metrics import METRICS
+from leaderboard.board import Board
+from leaderboard.export import safe_cell, to_csv, to_json, write_csv
+from leaderboard.query import Query
+from leaderboard.view import make_view
+from tests.toy_board import add_model
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+@given(st.lists(st.one_of(st.text(), st.floats(), st.integers(), st.none()), min_size=1))
+def test_no_cell_is_a_formula_and_numbers_stay(cells: list[str | float | int | None]) -> None:
+    for cell in cells:
+        safe = safe_cell(cell)
+        if isinstance(cell, str):
+            assert isinstance(safe, str)
+            assert not safe.lstrip(" ").startswith(FORMULA)
+            assert safe.removeprefix("'").endswith(cell.removeprefix("'"))
+        elif cell is None or (isinstance(cell, float) and not math.isfinite(cell)):
+            assert safe == ""
+        else:
+            assert safe is cell
+
+
+@given(st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs"])), min_size=2))
+def test_csv_reads_back(cells: list[str]) -> None:
+    text = write_csv(["a"] * len(cells), [cells])
+    (line,) = list(csv.reader(io.StringIO(text, newline="")))[1:]
+    assert line == [safe_cell(cell) for cell in cells]
+
+
+@pytest.mark.parametrize("name", ['=HYPERLINK("http://x","y")', "+1", "-1", "@SUM(1)", " =1"])
+def test_a_models_name_is_no_formula_in_the_download(board: Board, name: str) -> None:
+    add_model(board, name, organisation="=1+1", prompt="=cmd|' /C calc'!A0")
+    rows = list(csv.DictReader(io.StringIO(to_csv(make_view(board, Query())))))
+    (row,) = [row for row in rows if row["kind"] == "verified"]
+    assert row["model"].removeprefix("'") == name.strip()
+    for cell in row.values():
+        if not cell.removeprefix("-")[:1].isdigit():
+            assert not cell.startswith(FORMULA)
+
+
+def test_the_csv_holds_every_number_as_a_number(board: Board) -> None:
+    add_model(board, "Near", 1.0)
+    view = make_view(board, Query(subset="speech"))
+    rows = list(csv.DictReader(io.StringIO(to_csv(view))))
+    assert len(rows) == len(view.entries) == 4
+    for row, entry in zip(rows, view.entries, strict=True):
+        assert int(row["rank"]) == (entry.rank.place if entry.rank else None)
+        assert float(row["geoscore"]) == entry.row.value("geoscore", "speech")
+        assert float(row["distance_km_low"]) <= float(row["distance_km"])
+        assert row["subset"] == "speech"
+
+
+def test_the_json_is_json(board: Board) -> None:
+    add_model(board, "Near", 1.0)
+    told = json.loads(json.dumps(to_json(make_view(board, Query())), allow_nan=False))
+    near = next(row for row in told["rows"] if row["model"] == "Near")
+    assert near["rank"] == 1
+    assert near["reported_not_recomputed"] is False
+    assert set(near["metrics"]) == set(METRICS)
+    assert near["statuses"]["answered"] == 40
+    assert near["intervals"]["geoscore"][0] < near["metrics"]["geoscore"]
+    assert len(near["benchmark_hash"]) == 64
+
+
+def test_reported_rows_say_so_and_have_null_where_nothing_is_known(absent: Board) -> None:
+    told = to_json(make_view(absent, Query()))
+    assert told["benchmark_hash"] is None
+    assert "agl1k fetch" in told["notice"]
+    first = told["rows"][0]
+    assert first["reported_not_recomputed"] is True
+    assert first["rank"] is None
+    assert first["metrics"]["within_25km"] is None
+    assert first["metrics"]["distance_km"] == 2180.57

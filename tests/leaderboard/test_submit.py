@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import json
+import math
+import uuid
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agl1k_core.errors import Agl1kError, FileRefusedError
+from agl1k_core.metrics import Evaluation
+from agl1k_core.tables import read_published
+from leaderboard.board import Board
+from leaderboard.submit import (
+    Form,
+    differences,
+    dry_run,
+    form_problems,
+    publish,
+    recompute,
+    withdraw,
+)
+from store.database import Database
+from tests.toy_board import MAX_BYTES, add_model, make_benchmark, make_board, prediction_file
+
+GOOD = Form("A model", weights="open")
+
+
+def test_a_dry_run_tells_everything_and_stores_nothing(board: Board) -> None:
+    assert board.benchmark is not None
+    revision = board.submissions.revision()
+    report = dry_run(
+        prediction_file(board.benchmark, 1.0, refused=4), "x.json", board, max_bytes=MAX_BYTES
+    )
+    assert report.accepted
+    assert report.strict is not None
+    assert report.paper is not None
+    assert report.strict.statuses["refused"] == 4
+    assert report.strict.protocol == "strict"
+    assert report.paper.protocol == "paper"
+    assert report.strict.metrics["reject_rate"] == pytest.approx(0.1)
+    assert report.strict.subsets["speech"]["distance_km"] > 0
+    assert board.submissions.revision() == revision
+    told = json.dumps(report.to_dict(), allow_nan=False)
+    assert '"stored": false' in told
+
+
+@pytest.mark.parametrize(
+    ("data", "part"),
+    [
+        (b"", "no predictions|empty"),
+        (b"PK\x03\x04" + b"\0" * 100, "archive|format"),
+        (b'[{"key": "nobody", "latitude": 1, "longitude": 2}]', "nobody"),
+        (b'[{"key": "clip-00"}, {"key": "clip-00"}]', "clip-00"),
+        (b"x" * (MAX_BYTES + 1), "limit"),
+    ],
+)
+def test_a_bad_file_is_refused_with_its_problems(board: Board, data: bytes, part: str) -> None:
+    report = dry_run(data, "bad.json", board, max_bytes=MAX_BYTES)
+    assert not report.accepted
+    assert report.n_problems >= 1
+    text = "\n".join(report.to_dict()["problems"])
+    assert any(word in text for word in part.split("|")), text
+    with pytest.raises(FileRefusedError):
+        publish(data, "bad.json", GOOD, board, max_bytes=MAX_BYTES)
+
+
+def test_without_the_table_it_says_what_brings_it(absent: Board) -> None:
+    report = dry_run(b"[]", "x.json", absent, max_bytes=MAX_BYTES)
+    assert not report.accepted
+    assert "agl1k fetch" in report.message
+    with pytest.raises(FileRefusedError, match="agl1k fetch"):
+        publish(b"[]", "x.json", GOOD, absent, max_bytes=MAX_BYTES)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"model": ""}, "model"),
+        ({"model": "   "}, "model"),
+        ({"model": "x" * 81}, "model"),
+        ({"model": "bell\x07"}, "model"),
+        ({"model": "right\u202eleft"}, "model"),
+        ({"organisation": "x" * 81}, "organisation"),
+        ({"link": "javascript:alert(1)"}, "link"),
+        ({"link": "https://"}, "link"),
+        ({"link": "ftp://example.org/x"}, "link"),
+        ({"link": "https://user:word@example.org"}, "link"),
+        ({"link": "https://[broken"}, "link"),
+        ({"link": "https://example.org/" + "x" * 500}, "link"),
+        ({"weights": ""}, "weights"),
+        ({"weights": "ajar"}, "weights"),
+        ({"prompt": "x" * 20_001}, "prompt"),
+        ({"model_date": "1 May 2026"}, "date"),
+        ({"model_date": "2026-02-30"}, "date"),
+        ({"model_date": "20260201"}, "date"),
+    ],
+)
+def test_fields_are_checked(change: dict[str, str], field: str) -> None:
+    problems = form_problems(replace(GOOD, **change).stripped())
+    assert [problem.field for problem in problems] == [field]
+    assert all(problem.todo for problem in problems)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": "x" * 80},
+        {"model": "<script>alert(1)</script>"},
+        {"model": '=HYPERLINK("http://x")'},
+        {"model": "Модель 模型"},
+        {"model": " pasted\u00a0name\n"},
+        {"link": "http://localhost:8000/a?b=c#d"},
+        {"weights": "Closed"},
+        {"model_date": "2026-02-28"},
+        {"prompt": "line\nline"},
+    ],
+)
+def test_odd_but_harmless_fields_are_taken(change: dict[str, str]) -> None:
+    assert form_problems(replace(GOOD, **change).stripped()) == []
+
+
+def test_fields_and_file_are_judged_at_once(board: Board) -> None:
+    bad = b'[{"key": "nobody", "latitude": 1, "longitude": 2}]'
+    with pytest.raises(FileRefusedError) as caught:
+        publish(bad, "x.json", Form("", link="x"), board, max_bytes=MAX_BYTES)
+    fields = [problem.field for problem in caught.value.problems]
+    assert {"model", "link", "weights"} <= set(fields)
+    assert "nobody" in str(caught.value)
+    assert caught.value.total == len(caught.value.problems)
+
+
+def test_what_is_published_can_be_scored_again_to_the_same_numbers(board: Board) -> None:
+    assert board.benchmark is not None
+    done = add_model(board, "Near", 2.0, prompt="Where?", link="https://example.org")
+    stored = board.submissions.get(done.submission.submission_id)
+    assert stored is not None
+    assert stored.protocol == "strict"
+    assert stored.benchmark_hash == board.benchmark.content_hash
+    assert stored.scorer_version
+    assert stored.prompt == "Where?"
+    again = recompute(stored, board.submissions, board.benchmark)
+    assert differences(stored.evaluation, again) == []
+    assert again.file_sha256 == stored.file_sha256
+    assert again.intervals == Evaluation.from_dict(stored.evaluation).intervals
+
+
+def test_differences_are_told(board: Board) -> None:
+    assert board.benchmark is not None
+    done = add_model(board, "Near", 2.0)
+    changed: dict[str, Any] = json.loads(json.dumps(dict(done.submission.evaluation)))
+    changed["metrics"]["geoscore"] += 1
+    again = recompute(done.submission, board.submissions, board.benchmark)
+    (told,) = differences(changed, again)
+    assert told.startswith("geoscore: ")
+
+
+def test_another_table_cannot_score_it_again(board: Board) -> None:
+    done = add_model(board, "Near", 2.0)
+    with pytest.raises(Agl1kError, match="another version of Toy's table"):
+        recompute(done.submission, board.submissions, make_benchmark(39))
+
+
+def test_withdrawing_needs_the_key(board: Board) -> None:
+    done = add_model(board, "Near", 2.0)
+    submission_id = done.submission.submission_id
+    for wrong in ("", "x", submission_id):
+        with pytest.raises(Agl1kError, match="does not open"):
+            withdraw(board.submissions, submission_id, wrong)
+    with pytest.raises(Agl1kError, match="does not open"):
+        withdraw(board.submissions, uuid.uuid4().hex, done.withdraw_key)
+    assert "Near is withdrawn" in withdraw(
+        board.submissions, f" {submission_id} ", f"{done.withdraw_key}\n"
+    )
+
+
+def test_the_same_file_for_the_same_model_is_taken_once(board: Board) -> None:
+    add_model(board, "Near", 2.0)
+    with pytest.raises(Agl1kError, match="already stands for the model 'Near'"):
+        add_model(board, "Near", 2.0)
+    add_model(board, "Near again", 2.0)
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.binary(max_size=300), st.text(max_size=80))
+def test_any_bytes_under_any_name_end_in_a_report(board: Board, data: bytes, name: str) -> None:
+    report = dry_run(data, name, board, max_bytes=MAX_BYTES)
+    assert report.accepted or report.n_problems
+    assert "/" not in report.file_name
+
+
+def test_the_real_file_gives_the_strict_and_the_published_numbers(
+    shared_data: Path, database: Database
+) -> None:
+    benchmark = read_published(shared_data / "geoLocalization_schema.csv")
+    board = make_board(database, lambda: benchmark, slug="agl1k")
+    data = (shared_data / "predictions-qwen2.5-omni.json").read_bytes()
+    report = dry_run(data, "qwen.json", board, max_bytes=2**24)
+    assert report.strict is not None
+    assert report.paper is not None
+    assert report.strict.metrics["distance_km"] == pytest.approx(5479.44, abs=0.005)
+    assert report.strict.metrics["geoscore"] == pytest.approx(1317.62, abs=0.005)
+    assert report.strict.statuses == {
+        "answered": 1058, "refused": 383, "unparseable": 1, "error": 0, "missing": 2,
+    }  # fmt: skip
+    assert report.paper.metrics["distance_km"] == pytest.approx(5476.83, abs=0.005)
+    assert math.isfinite(report.strict.intervals["distance_km"].low)
