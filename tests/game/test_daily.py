@@ -25,6 +25,9 @@ HOMES = [
     ("Russia", "Asia"),
     ("Germany", "Europe"),
     ("France", "Europe"),
+    ("Spain", "Europe"),
+    ("Italy", "Europe"),
+    ("Norway", "Europe"),
     ("Japan", "Asia"),
     ("Kenya", "Africa"),
     ("Peru", "South America"),
@@ -65,6 +68,13 @@ def test_five_countries_on_two_continents_wherever_possible(
         found = spread(benchmark, five)
         assert found[0] == 5
         assert found[1] >= 2
+
+
+def test_one_clip_from_elsewhere_is_always_among_the_five() -> None:
+    europe = [home for home in HOMES if home[1] == "Europe"]
+    benchmark = benchmark_at([*europe * 6, ("Russia", "Asia")])
+    for day in days(30):
+        assert spread(benchmark, DailySchedule(benchmark).five(day)) == (5, 2)
 
 
 @given(st.lists(st.sampled_from(HOMES), min_size=5, max_size=60), st.randoms())
