@@ -15,6 +15,7 @@ test: $(VENV)/.test-installed lint
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	rm -f ui/*.pyi game/*.pyi leaderboard/*.pyi # Gradio writes them beside components; mypy would believe them
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

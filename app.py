@@ -130,7 +130,7 @@ def build_page(services: Services) -> gr.Blocks:
     names = {slug: benchmark.name for slug, benchmark in library.benchmarks.items()}
     play = Play(services.game, sound_of(services), library.default)
     with gr.Blocks(title="AGL1K: hear a place, find it on the map") as page:
-        gr.HTML(frame.header_html(library.benchmarks[library.default].notice), padding=False)
+        gr.HTML(frame.header_html(), padding=False)
         with gr.Tabs(elem_id="agl-tabs") as tabs:
             with gr.Tab("Play", id="play"):
                 tab = build_play(play, names, library.default, tiles=settings.tiles)

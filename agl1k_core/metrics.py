@@ -111,7 +111,7 @@ def evaluate(
     masks = {name: mask[rows.clip] for name, mask in benchmark.subsets.items()}
     continents = [masks[name] for name in sorted({*benchmark.continents} - {""})]
     counts = None
-    if n_bootstrap:
+    if n_bootstrap and rows.n_units > 1:  # a single player has no spread to resample
         counts = uncertainty.resample_counts(
             len(rows), n_samples=n_bootstrap, seed=seed, cluster=rows.cluster
         )

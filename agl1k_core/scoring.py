@@ -64,6 +64,11 @@ class ScoredRows:
     def __len__(self) -> int:
         return len(self.clip)
 
+    @property
+    def n_units(self) -> int:
+        """How many rows, or clusters of rows, a resample draws from."""
+        return len(self) if self.cluster is None else len(np.unique(self.cluster))
+
     def column(self, name: str) -> FloatArray:
         """The values of one of ``COLUMNS``, shape ``(n,)``."""
         return self.values[:, COLUMNS.index(name)]

@@ -6,7 +6,6 @@ import secrets
 from typing import Any
 
 import gradio as gr
-from gradio.events import Events
 
 _TEMPLATE = (
     '<div class="agl-countdown" hidden><span></span><p class="agl-sr-only" role="timer"></p></div>'
@@ -49,8 +48,6 @@ watch('value', () => run(props.value ? props.value.seconds : null));
 
 class Countdown(gr.HTML):
     """Counts down to 0 and then fires ``submit``. Its value comes from ``running``."""
-
-    EVENTS = [Events.submit]  # noqa: RUF012 - Gradio reads the class attribute
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(

@@ -11,7 +11,7 @@ from game.clips import PreparedClip
 from game.picking import Filters
 from game.reveal import share_text, tell
 from game.rounds import Game
-from game.screens import Screen, Sound, reveal_html, status_html, summary_html
+from game.screens import Screen, Sound, help_html, reveal_html, status_html, summary_html
 from game.views import Reveal, RoundView, Summary
 from ui import worldmap
 
@@ -128,14 +128,17 @@ class Play:
             lambda: self._game.report_broken(self._token(player, round_token), player, nickname),
         )
 
-    def go_on(self, player: str, round_token: str) -> Screen:
-        """From a revealed clip to the next one, or to the summary."""
+    def go_on(self, player: str, round_token: str, href: str = "") -> Screen:
+        """From a revealed clip to the next one, or to the summary, which links to ``href``."""
 
         def next_clip() -> RoundView:
             token = self._token(player, round_token)
             return self._begun(player, self._game.next_clip(token, player))
 
-        return self._guarded(player, next_clip)
+        screen = self._guarded(player, next_clip)
+        if not (href and screen.share and screen.round):
+            return screen
+        return replace(screen, share=share_text(self._game.summary(screen.round, player), href))
 
     def continents(self, benchmark: str) -> list[str]:
         """The continents that a round on this benchmark can be limited to."""
@@ -170,7 +173,6 @@ class Play:
             status=status_html(view),
             message="\n".join(view.notes),
             is_last=view.position >= view.n_clips - 1,
-            result="",
             share="",
         )
         if view.phase == "finished":
@@ -182,7 +184,12 @@ class Play:
                 result=reveal_html(view.reveal),
                 map_command=reveal_command(view.reveal),
             )
-        return replace(screen, map_command=worldmap.reset_command(), remaining_s=view.remaining_s)
+        return replace(
+            screen,
+            result=help_html(view),
+            map_command=worldmap.reset_command(),
+            remaining_s=view.remaining_s,
+        )
 
     def _with_sound(self, screen: Screen, view: RoundView) -> Screen:
         if view.clip_token is None:

@@ -81,6 +81,11 @@ def filter_words(filters: Mapping[str, str]) -> str:
     return ", ".join(part for part in (speech, filters["continent"]) if part)
 
 
+def help_html(view: RoundView) -> str:
+    """What to do while a clip is played."""
+    return _pages.get_template("help.html").render(number=view.position + 1)
+
+
 def reveal_html(reveal: Reveal) -> str:
     """The outcome of one clip."""
     models = sorted(reveal.models, key=lambda model: (model.distance_km is None, model.distance_km))

@@ -91,6 +91,7 @@ class Standing:
             label=round_.label,
             benchmark=round_.benchmark,
             benchmark_name=self._maker.benchmark(round_.benchmark).name,
+            notice=self._maker.benchmark(round_.benchmark).notice,
             filters=Filters.of(round_.filters).to_dict(),
             position=position,
             n_clips=len(round_.clip_keys),

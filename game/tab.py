@@ -25,6 +25,20 @@ QUIET: Mapping[str, Any] = {
     "api_visibility": "private",
 }
 
+#: The page's own address goes in place of the last input.
+_WITH_ADDRESS = "(...inputs) => [...inputs.slice(0, -1), location.href]"
+
+#: The button that was pressed may be gone: the focus goes to the next one, and on a small screen
+#: the result comes into view.
+_FOLLOW = """() => setTimeout(() => {
+  const shown = (css) => [...document.querySelectorAll(css)].find((found) => found.offsetParent);
+  const lost = !document.activeElement || document.activeElement === document.body;
+  const target = shown('#agl-next, #agl-again') || shown('#agl-sound .agl-play');
+  if (lost && target) target.focus({ preventScroll: true });
+  const result = shown('.agl-reveal, .agl-summary') || shown('#agl-sound');
+  if (matchMedia('(max-width: 860px)').matches) result.scrollIntoView({ block: 'center' });
+}, 50)"""
+
 MODES = [("Free play", "free"), ("Daily five", "daily"), ("Challenge", "challenge")]
 SPEECH = [("Any sound", "any"), ("With speech", "speech"), ("Without speech", "non_speech")]
 TIMERS = [("No timer", 0), *((f"{seconds} s a clip", seconds) for seconds in TIMERS_S)]
@@ -69,12 +83,13 @@ def build_play(
 ) -> PlayTab:
     """Lay the tab out inside the current Blocks. ``benchmarks``: slug -> name."""
     nickname = gr.BrowserState("", storage_key="agl1k-nickname", secret=_BROWSER_KEY)
+    chooser = _new_round(play, benchmarks, default)
     with gr.Column(elem_classes="agl-stage", elem_id="agl-play"):
         parts = _lay_out(tiles)
-    _new_round(play, parts, nickname, benchmarks, default)
     with gr.Accordion("Your rounds", open=False, elem_id="agl-history"):
         parts.history_list.render()  # type: ignore[no-untyped-call]
     _wire(play, parts, nickname)
+    _wire_chooser(play, chooser, parts, nickname)
     state = [parts.player, parts.round, parts.history]
 
     def opened(player: object, token: object, history: object, href: object) -> list[Any]:
@@ -90,12 +105,12 @@ def _lay_out(tiles: str) -> _Parts:
     }
     history = gr.BrowserState([], storage_key="agl1k-history", secret=_BROWSER_KEY)
     status = gr.HTML(padding=False, elem_classes="agl-area-status", elem_id="agl-status")
-    sound = ClipPlayer(elem_classes="agl-area-sound", elem_id="agl-sound")
-    world = WorldMap(elem_classes="agl-area-map", elem_id="agl-map", tiles=tiles)
-    message = gr.HTML(elem_classes="agl-area-message", elem_id="agl-message")
-    result = gr.HTML(elem_classes="agl-area-result", elem_id="agl-result")
+    sound = ClipPlayer(padding=False, elem_classes="agl-area-sound", elem_id="agl-sound")
+    world = WorldMap(padding=False, elem_classes="agl-area-map", elem_id="agl-map", tiles=tiles)
+    message = gr.HTML(padding=False, elem_classes="agl-area-message", elem_id="agl-message")
+    result = gr.HTML(padding=False, elem_classes="agl-area-result", elem_id="agl-result")
     with gr.Row(elem_classes="agl-area-actions", elem_id="agl-actions"):
-        clock = Countdown(elem_id="agl-clock")
+        clock = Countdown(padding=False, elem_id="agl-clock")
         submit = gr.Button("Submit guess", variant="primary", elem_id="agl-submit")
         go_on = gr.Button("Next clip", variant="primary", visible=False, elem_id="agl-next")
         again = gr.Button("Play again", variant="primary", visible=False, elem_id="agl-again")
@@ -111,7 +126,7 @@ def _lay_out(tiles: str) -> _Parts:
         elem_id="agl-share",
         elem_classes="agl-area-share",
     )
-    history_list = gr.HTML(render=False, elem_id="agl-history-list")
+    history_list = gr.HTML(render=False, padding=False, elem_id="agl-history-list")
     return _Parts(
         state["player"], state["round"], status, sound, world, result, message, clock,
         submit, skip, broken, go_on, again, share, history, history_list,
@@ -136,68 +151,92 @@ def _wire(play: Play, parts: _Parts, nickname: gr.BrowserState) -> None:
 
         return handler
 
-    def next_clip(player: str, token: str, history: object) -> list[Any]:
-        return _updates(play.go_on(player, token), history)
+    def next_clip(player: str, token: str, history: object, href: object) -> list[Any]:
+        return _updates(play.go_on(player, token, str(href or "")), history)
 
     def play_again(player: str, token: str, history: object) -> list[Any]:
         return _updates(play.play_again(player, token), history)
 
     everything = parts.all()
-    parts.submit.click(with_pin(play.submit), answer, everything, **QUIET)
-    parts.clock.submit(with_pin(play.time_up), answer, everything, **QUIET)
-    parts.skip.click(without_pin(play.skip), answer, everything, **QUIET)
-    parts.broken.click(without_pin(play.broken), answer, everything, **QUIET)
-    parts.go_on.click(next_clip, [*tokens, parts.history], everything, **QUIET)
-    parts.again.click(play_again, [*tokens, parts.history], everything, **QUIET)
+    href = gr.Textbox(visible=False)
+    going_on = [*tokens, parts.history]
+    events = [
+        parts.submit.click(with_pin(play.submit), answer, everything, **QUIET),
+        parts.clock.submit(with_pin(play.time_up), answer, everything, **QUIET),
+        parts.skip.click(without_pin(play.skip), answer, everything, **QUIET),
+        parts.broken.click(without_pin(play.broken), answer, everything, **QUIET),
+        parts.go_on.click(next_clip, [*going_on, href], everything, js=_WITH_ADDRESS, **QUIET),
+        parts.again.click(play_again, going_on, everything, **QUIET),
+    ]
+    for event in events:
+        event.then(None, js=_FOLLOW)
 
 
-def _new_round(
-    play: Play,
-    parts: _Parts,
-    nickname: gr.BrowserState,
-    benchmarks: Mapping[str, str],
-    default: str,
-) -> None:
-    choices = [(name, slug) for slug, name in benchmarks.items()]
-    with gr.Accordion("New round: mode, filters, timer", open=False, elem_id="agl-new-round"):
+@dataclass(frozen=True)
+class _Chooser:
+    """The components that say what the next round is to be."""
+
+    mode: gr.Radio
+    benchmark: gr.Dropdown
+    free_options: gr.Row
+    speech: gr.Dropdown
+    continent: gr.Dropdown
+    timer: gr.Dropdown
+    day: gr.Textbox
+    code: gr.Textbox
+    nickname: gr.Textbox
+    start: gr.Button
+
+
+def _new_round(play: Play, benchmarks: Mapping[str, str], default: str) -> _Chooser:
+    title = "New round: daily five, challenge, filters, timer"
+    with gr.Accordion(title, open=False, elem_id="agl-new-round"):
         with gr.Row():
             mode = gr.Radio(MODES, value="free", label="Mode", elem_id="agl-mode")
             benchmark = gr.Dropdown(
-                choices, value=default, label="Clips from", elem_id="agl-benchmark"
+                [(name, slug) for slug, name in benchmarks.items()],
+                value=default,
+                label="Clips from",
+                visible=len(benchmarks) > 1,
+                elem_id="agl-benchmark",
             )
         with gr.Row(elem_id="agl-free-options") as free_options:
             speech = gr.Dropdown(SPEECH, value="any", label="Sound", elem_id="agl-speech")
+            continents = _continent_choices(play.continents(default))
             continent = gr.Dropdown(
-                _continent_choices(play.continents(default)),
-                value="",
-                label="Continent",
-                elem_id="agl-continent",
+                continents, value="", label="Continent", elem_id="agl-continent"
             )
             timer = gr.Dropdown(TIMERS, value=0, label="Timer", elem_id="agl-timer")
-        day = gr.Textbox(
-            label="Day",
-            info="The daily five change at 00:00 UTC and are the same for everybody. "
-            "Leave empty for today, or give a past day.",
-            placeholder="YYYY-MM-DD",
-            max_length=10,
-            visible=False,
-            elem_id="agl-day",
-        )
-        code = gr.Textbox(
-            label="Challenge code or link",
-            info="Play the clips that somebody else has played.",
-            max_length=300,
-            visible=False,
-            elem_id="agl-code",
-        )
-        name = gr.Textbox(
-            label="Nickname",
-            info="Optional. Shown to those who take up your challenge.",
-            max_length=24,
-            elem_id="agl-nickname",
-        )
+        with gr.Row():
+            day = gr.Textbox(
+                label="Day",
+                info="Five clips a day, the same for everybody, new at 00:00 UTC. "
+                "Leave it empty for today, or give a past day.",
+                placeholder="YYYY-MM-DD",
+                max_length=10,
+                visible=False,
+                elem_id="agl-day",
+            )
+            code = gr.Textbox(
+                label="Challenge code or link",
+                info="Play the clips that somebody else has played.",
+                max_length=300,
+                visible=False,
+                elem_id="agl-code",
+            )
+            nickname = gr.Textbox(
+                label="Nickname",
+                info="Optional. Shown to those who take up your challenge.",
+                max_length=24,
+                elem_id="agl-nickname",
+            )
         start = gr.Button("Start round", variant="primary", elem_id="agl-start")
+    return _Chooser(
+        mode, benchmark, free_options, speech, continent, timer, day, code, nickname, start
+    )
 
+
+def _wire_chooser(play: Play, chooser: _Chooser, parts: _Parts, nickname: gr.BrowserState) -> None:
     def chosen(mode: str) -> list[Any]:
         return [gr.update(visible=mode == shown) for shown in ("free", "daily", "challenge")]
 
@@ -211,11 +250,15 @@ def _new_round(
         wish = Wish(mode, slug, speech, continent, timer or None, (day or "").strip(), code or "")
         return _updates(play.start(player, wish), history)
 
-    mode.change(chosen, mode, [free_options, day, code], **QUIET)
-    benchmark.change(other_benchmark, benchmark, continent, **QUIET)
-    name.blur(lambda text: text, name, nickname, **QUIET)
-    wish = [parts.player, benchmark, mode, speech, continent, timer, day, code, parts.history]
-    start.click(begun, wish, parts.all(), **QUIET)
+    by_mode = [chooser.free_options, chooser.day, chooser.code]
+    chooser.mode.change(chosen, chooser.mode, by_mode, **QUIET)
+    chooser.benchmark.change(other_benchmark, chooser.benchmark, chooser.continent, **QUIET)
+    chooser.nickname.blur(lambda text: text, chooser.nickname, nickname, **QUIET)
+    wish = [
+        parts.player, chooser.benchmark, chooser.mode, chooser.speech, chooser.continent,
+        chooser.timer, chooser.day, chooser.code, parts.history,
+    ]  # fmt: skip
+    chooser.start.click(begun, wish, parts.all(), **QUIET)
 
 
 def _continent_choices(continents: Sequence[str]) -> list[tuple[str, str]]:

@@ -28,13 +28,12 @@ _LOGO = Markup(
 )
 
 
-def header_html(notice: str) -> str:
-    """The name, what this is, and what must be told of the clips."""
-    told = Markup('<p class="agl-notice">{}</p>').format(notice) if notice else Markup("")
+def header_html() -> str:
+    """The name, and what this is."""
     return Markup(
-        '<header class="agl-header"><h1 class="agl-brand">{logo} AGL1K</h1>'
-        '<p class="agl-tagline">Given only a sound: where on Earth was it made?</p></header>{told}'
-    ).format(logo=_LOGO, told=told)
+        '<header class="agl-header"><h1 class="agl-brand">{} AGL1K</h1>'
+        '<p class="agl-tagline">Given only a sound: where on Earth was it made?</p></header>'
+    ).format(_LOGO)
 
 
 def page_head() -> str:
