@@ -14,6 +14,7 @@ from agl1k_core.errors import Agl1kError
 TABLE_URL = (
     "https://raw.githubusercontent.com/Rising0321/AGL1K/main/data/geoLocalization_schema.csv"
 )
+LEAST_SECRET_BYTES = 16
 AUDIO_URL = "https://archive.org/download/{key}/{file_name}"
 
 
@@ -51,7 +52,7 @@ class Settings:
             table_url=env.get("AGL1K_TABLE_URL") or TABLE_URL,
             audio_url=env.get("AGL1K_AUDIO_URL") or AUDIO_URL,
             tiles=env.get("AGL1K_TILES", ""),
-            secret=env.get("AGL1K_SECRET", ""),
+            secret=_secret(env, problems),
             max_upload_mb=_number(env, "AGL1K_MAX_UPLOAD_MB", 16, problems, lowest=0.001),
         )
         if problems:
@@ -64,6 +65,16 @@ def _default_data_dir(on_space: bool) -> Path:
     if on_space and persistent.is_dir() and os.access(persistent, os.W_OK):
         return persistent
     return user_data_path("agl1k", appauthor=False)
+
+
+def _secret(env: Mapping[str, str], problems: list[str]) -> str:
+    secret = env.get("AGL1K_SECRET", "")
+    if 0 < len(secret.encode()) < LEAST_SECRET_BYTES:
+        problems.append(
+            f"AGL1K_SECRET is too short to sign with. Give at least {LEAST_SECRET_BYTES} random "
+            "characters, or unset it: then the database keeps one."
+        )
+    return secret
 
 
 def _number(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -27,35 +29,24 @@ class BodyLimit:
         if self._told_too_large(scope):
             await self._refuse(scope, receive, send)
             return
+        body = _Counted(receive, self.max_bytes)
         started = False
 
-        async def noting_start(message: Message) -> None:
+        async def send_unless_refused(message: Message) -> None:
             nonlocal started
-            started = True
-            await send(message)
+            # whatever the app makes of a body cut short, the answer is ours
+            if not body.is_too_large or started:
+                started = True
+                await send(message)
 
-        try:
-            await self.app(scope, self._counting(receive), noting_start)
-        except _TooLargeError:
-            if not started:
-                await self._refuse(scope, receive, send)
+        with suppress(_TooLargeError):
+            await self.app(scope, body.receive, send_unless_refused)
+        if body.is_too_large and not started:
+            await self._refuse(scope, receive, send)
 
     def _told_too_large(self, scope: Scope) -> bool:
         told = dict(scope["headers"]).get(b"content-length", b"0")
         return not told.isdigit() or int(told) > self.max_bytes
-
-    def _counting(self, receive: Receive) -> Receive:
-        n_bytes = 0
-
-        async def counted() -> Message:
-            nonlocal n_bytes
-            message = await receive()
-            n_bytes += len(message.get("body", b""))
-            if n_bytes > self.max_bytes:
-                raise _TooLargeError
-            return message
-
-        return counted
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
         limit_mb = self.max_bytes / 2**20
@@ -65,3 +56,22 @@ class BodyLimit:
             headers={"Connection": "close"},
         )
         await answer(scope, receive, send)
+
+
+class _Counted:
+    """A request's body, read until it is over the limit."""
+
+    def __init__(self, receive: Receive, max_bytes: int) -> None:
+        self._receive = receive
+        self._left = max_bytes
+
+    @property
+    def is_too_large(self) -> bool:
+        return self._left < 0
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._left -= len(message.get("body", b""))
+        if self.is_too_large:
+            raise _TooLargeError
+        return message

@@ -34,3 +34,10 @@ def test_all_unusable_numbers_are_named() -> None:
     assert "PORT='http'" in str(error.value)
     assert "between 0 and 65535" in str(error.value)
     assert "AGL1K_MAX_UPLOAD_MB='-1'" in str(error.value)
+
+
+def test_a_short_secret_is_refused_without_telling_it() -> None:
+    with pytest.raises(Agl1kError, match="AGL1K_SECRET is too short") as error:
+        Settings.from_env({"AGL1K_SECRET": "tell-nobody"})
+    assert "tell-nobody" not in str(error.value)
+    assert Settings.from_env({"AGL1K_SECRET": "0123456789abcdef"}).secret

@@ -80,7 +80,7 @@ def test_no_pin_is_a_message_and_changes_nothing(play: Play, pin: str | None) ->
     first = play.open("", "")
     screen = play.submit(first.player, str(first.round), pin)
     assert screen.message == NO_PIN
-    assert screen.stage is screen.round is screen.result is screen.map_command is None
+    assert [screen.stage, screen.round, screen.result, screen.map_command] == [None] * 4
     assert play.open(first.player, first.round).stage == "playing"
 
 

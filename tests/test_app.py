@@ -1,0 +1,189 @@
+"""The whole app in one process: what is served, what is refused, and what nobody may see."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+import app as app_module
+from agl1k_core import __version__, library, tables
+from agl1k_core.errors import Agl1kError
+from agl1k_core.library import Library
+from agl1k_core.settings import Settings
+
+
+def settings_in(folder: Path, **env: str) -> Settings:
+    return Settings.from_env({"AGL1K_DATA": str(folder), "AGL1K_MAX_UPLOAD_MB": "1", **env})
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
+    return app_module.create_app(settings_in(tmp_path_factory.mktemp("app")))
+
+
+@pytest.fixture(scope="module")
+def client(app: FastAPI) -> Iterator[TestClient]:
+    with TestClient(app) as started:
+        yield started
+
+
+def test_it_is_healthy(client: TestClient) -> None:
+    assert client.get("/healthz").json() == {"status": "ok", "version": __version__}
+
+
+def test_the_page_and_its_files_are_served(client: TestClient) -> None:
+    page = client.get("/")
+    assert page.status_code == 200
+    assert "AGL1K" in page.text
+    for address in ("static/style.css", "static/game.css", "vendor/leaflet/leaflet.js"):
+        assert client.get(address).status_code == 200, address
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["static/demo/clips.csv", "static/demo/d01.mp3", "static/published_results.csv",
+     "static/../app.py", "gradio_api/file=assets/demo/clips.csv", "file=assets/demo/clips.csv"],
+)  # fmt: skip
+def test_the_truth_is_not_served(client: TestClient, address: str) -> None:
+    answer = client.get(address)
+    assert answer.status_code >= 400
+    assert "demo_01" not in answer.text
+
+
+def test_neither_page_nor_config_names_a_clip_or_a_place(client: TestClient, app: FastAPI) -> None:
+    demo = app.state.services.library.benchmarks["demo"]
+    texts = [client.get(address).text for address in ("/", "/config", "/gradio_api/info")]
+    assert all(len(text) > 1000 for text in texts)
+    for clip in demo.clips:
+        for secret in (clip.key, clip.title, clip.file_name, f"{clip.lat}", f"{clip.lon}"):
+            assert not any(secret in text for text in texts), secret
+
+
+def test_a_large_body_is_refused_with_a_sentence(client: TestClient) -> None:
+    answer = client.post("/gradio_api/upload", content=b"x" * (3 * 2**20))
+    assert answer.status_code == 413
+    assert "the limit is 2 MB" in answer.text
+
+
+def test_a_large_body_without_a_length_is_refused(client: TestClient) -> None:
+    chunks = (b"x" * 2**19 for _ in range(8))
+    headers = {"Content-Type": "application/json"}
+    answer = client.post("/gradio_api/run/predict", content=chunks, headers=headers)
+    assert answer.status_code == 413
+
+
+def test_agl1k_has_a_board_without_its_table(client: TestClient) -> None:
+    rows = client.get("/api/leaderboard?board=agl1k").json()["rows"]
+    assert len(rows) == 19
+    assert {row["kind"] for row in rows} == {"reported"}
+
+
+@pytest.mark.parametrize(
+    ("address", "tab"),
+    [("http://x/?tab=leaderboard", "leaderboard"), ("http://x/", "play"), ("?tab=<b>", "play"),
+     (None, "play"), (7, "play")],
+)  # fmt: skip
+def test_the_tab_that_an_address_names(address: object, tab: str) -> None:
+    assert app_module.selected_tab(address) == tab
+
+
+def test_an_app_that_cannot_be_opened_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGL1K_DATA", str(tmp_path))
+    monkeypatch.setenv("AGL1K_BENCHMARK", "nowhere")
+    assert app_module.main([]) == 1
+    told = capsys.readouterr().err
+    assert "There is no benchmark 'nowhere'" in told
+    assert "Traceback" not in told
+
+
+def test_rounds_survive_a_restart(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    tokens: list[str] = []
+    for _ in range(2):
+        services = app_module.open_services(settings)
+        player = tokens[0] if tokens else services.game.new_player()
+        view = services.game.resume(player) or services.game.start_free(player, "demo")
+        tokens += [player, view.token]
+        services.close()
+    assert tokens[1] == tokens[3]
+
+
+# --- the library ------------------------------------------------------------------------------
+
+
+def published(settings: Settings) -> Path:
+    path = tables.published_table(settings)
+    path.parent.mkdir(parents=True)
+    names = "key,short_key,longitude,latitude,altitude,description,title,mp3name,mp3seconds,city"
+    names += ",country,continent,human_sounds,animal,music,natural_sounds"
+    names += ",channel_environment_and_background,sounds_of_things,source_ambiguous_sounds"
+    row = "a_1,1,17.08,-22.56,,d,t,S.mp3,12.5,Windhoek,Namibia,Africa,1,0,0,0,0,0.5,1,0"
+    path.write_text(f"{names}\n{row}\n")
+    return path
+
+
+def opened(settings: Settings, fetch: object = None) -> Library:
+    return library.open_library(settings, fetch=fetch)  # type: ignore[arg-type]
+
+
+def test_agl1k_is_fetched_once_when_it_is_chosen(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path, AGL1K_BENCHMARK="agl1k")
+    found = opened(settings, published)
+    assert (found.default, found.problems) == ("agl1k", ())
+    assert set(found.benchmarks) == {"demo", "agl1k"}
+    assert opened(settings, lambda _: pytest.fail("fetched twice")).default == "agl1k"
+
+
+def test_without_network_the_demo_is_played_and_the_problem_is_told(tmp_path: Path) -> None:
+    def offline(settings: Settings) -> None:
+        raise Agl1kError("No network.")
+
+    found = opened(settings_in(tmp_path, AGL1K_BENCHMARK="agl1k"), offline)
+    assert (found.default, set(found.benchmarks)) == ("demo", {"demo"})
+    assert "the demo pack is played instead. No network." in found.problems[0]
+
+
+def test_a_folder_of_ones_own(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "clips.csv").write_text("key,latitude,longitude,file\nx,1,2,x.mp3\n")
+    found = opened(settings_in(tmp_path, AGL1K_BENCHMARK=str(folder)))
+    assert (found.default, set(found.benchmarks)) == ("own", {"demo", "own"})
+
+
+def test_nothing_is_fetched_unless_agl1k_is_chosen(tmp_path: Path) -> None:
+    found = opened(settings_in(tmp_path), lambda _: pytest.fail("fetched"))
+    assert (found.default, found.problems) == ("demo", ())
+
+
+# --- privacy ----------------------------------------------------------------------------------
+
+
+def test_nothing_of_a_visitor_is_logged_or_stored(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="agl1k")
+    made = app_module.create_app(settings_in(tmp_path))
+    headers = {"User-Agent": "Telltale/7", "X-Forwarded-For": "203.0.113.77"}
+    with TestClient(made) as visitor:
+        config = visitor.get("/config", headers=headers).json()
+        load = next(d for d in config["dependencies"] if d["targets"][0][1] == "load")
+        body = {
+            "fn_index": load["id"], "session_hash": "abc", "trigger_id": None,
+            "data": ["", "", [], "http://127.0.0.1/"],
+        }  # fmt: skip
+        played = visitor.post("/gradio_api/run/predict", json=body, headers=headers)
+        assert played.status_code == 200
+        assert "clip/" in json.dumps(played.json())
+    stored = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    for telltale in ("Telltale", "203.0.113.77"):
+        assert telltale.encode() not in stored
+        assert telltale not in caplog.text
