@@ -233,7 +233,15 @@ def main(arguments: list[str] | None = None) -> int:
         log.warning("%s", problem)
     log.info("AGL1K %s on http://%s:%s", __version__, settings.host, settings.port)
     # the access log would hold addresses of people
-    uvicorn.run(app, host=settings.host, port=settings.port, log_level="warning", access_log=False)
+    uvicorn.run(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_level="warning",
+        access_log=False,
+        # an open page holds a stream of events, which would keep a stopped server for minutes
+        timeout_graceful_shutdown=3,
+    )
     return 0
 
 

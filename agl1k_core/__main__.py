@@ -56,7 +56,7 @@ BenchmarkOption = Annotated[
     typer.Option(
         "--benchmark",
         "-b",
-        help="demo, agl1k, a table or a folder. [default: AGL1K_BENCHMARK, else demo]",
+        help="demo, agl1k, a table or a folder. Default: AGL1K_BENCHMARK, else demo.",
     ),
 ]
 ProtocolOption = Annotated[ProtocolName, typer.Option(help="How predictions count.")]
