@@ -44,7 +44,10 @@ class WorldMap {
     this.status = element.querySelector('.agl-map-status');
     this.scene = null; // draws what was revealed; called again when the view moves around the world
     this.layers = L.layerGroup().addTo(map);
-    map.setMinZoom(1).setMaxZoom(12).setMaxBounds([[-86, -1e6], [86, 1e6]]);
+    // A phone needs steps between the levels to get five rounds around the world in sight.
+    if (this.isNarrow()) map.options.zoomSnap = 0.25;
+    map.setMinZoom(this.isNarrow() ? 0.5 : 1).setMaxZoom(12).setMaxBounds([[-86, -1e6], [86, 1e6]]);
+    L.control.scale({ imperial: false }).addTo(map);
     map.attributionControl.setPrefix('Leaflet').addAttribution('Natural Earth, GeoNames');
     this.goHome();
     this.base = new BaseMap(map);
@@ -294,7 +297,9 @@ class WorldMap {
   fit(latlngs) {
     const move = () => {
       const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-      const padding = { paddingTopLeft: [48, 56], paddingBottomRight: [64, 40] };
+      const padding = this.isNarrow()
+        ? { paddingTopLeft: [24, 48], paddingBottomRight: [40, 24] }
+        : { paddingTopLeft: [64, 64], paddingBottomRight: [64, 40] };
       this.map.flyToBounds(L.latLngBounds(latlngs), {
         ...padding, maxZoom: 8, duration: 0.9, animate: !still });
     };
@@ -302,7 +307,11 @@ class WorldMap {
   }
 
   goHome() {
-    this.whenReady(() => this.map.setView(HOME, this.frame.clientWidth < 600 ? 1 : 2, { animate: false }));
+    this.whenReady(() => this.map.setView(HOME, this.isNarrow() ? 1 : 2, { animate: false }));
+  }
+
+  isNarrow() {
+    return (this.frame.clientWidth || window.innerWidth) < 600;
   }
 
   /** Moves wait until the map has a size (not in a hidden tab) and no zoom is under way. */
