@@ -1,0 +1,38 @@
+# docker build -t agl1k . && docker run --rm -p 7860:7860 -v agl1k:/data agl1k
+FROM python:3.11-slim
+
+ENV PYTHONUNBUFFERED=1 \
+    PIP_NO_CACHE_DIR=1 \
+    PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    AGL1K_DATA=/data \
+    AGL1K_HOST=0.0.0.0 \
+    PORT=7860
+
+# 1000 is the user that Hugging Face runs containers as
+RUN useradd --uid 1000 --create-home agl1k \
+    && install --directory --owner=agl1k --group=agl1k /data
+
+WORKDIR /app
+
+# before the code, so that a change of the code installs nothing again
+COPY requirements.txt ./
+RUN pip install --requirement requirements.txt
+
+COPY LICENSE app.py ./
+COPY agl1k_core agl1k_core
+COPY store store
+COPY ui ui
+COPY game game
+COPY leaderboard leaderboard
+COPY assets assets
+
+USER agl1k
+VOLUME ["/data"]
+EXPOSE 7860
+
+# no proxy, whatever the environment says: it asks this container
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
+    CMD ["python", "-c", "import os, urllib.request as r; r.build_opener(r.ProxyHandler({})).open('http://127.0.0.1:' + os.environ['PORT'] + '/healthz', timeout=4)"]
+
+# the exec form: SIGTERM reaches the server, which ends its requests and closes the database
+CMD ["python", "app.py"]

@@ -1,0 +1,372 @@
+"""What surrounds the code is true: front matter, documents, container, wheel."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatch
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+import typer
+import yaml  # type: ignore[import-untyped]
+from packaging.requirements import Requirement
+
+from agl1k_core import __version__, tables
+from agl1k_core.__main__ import app
+from agl1k_core.recordings import find_recording
+from agl1k_core.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+#: What the hub's reference of Space settings allows for a thumbnail.
+COLOURS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text("utf-8")
+
+
+def requirements() -> dict[str, Requirement]:
+    lines = text_of("requirements.txt").splitlines()
+    named = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    return {requirement.name.lower(): requirement for requirement in named}
+
+
+def pyproject() -> Mapping[str, Any]:
+    return tomllib.loads(text_of("pyproject.toml"))
+
+
+# --- README, citation ---------------------------------------------------------------------------
+
+
+def test_front_matter_makes_a_space() -> None:
+    start, front, _ = text_of("README.md").split("---\n", 2)
+    space = yaml.safe_load(front)
+    assert start == ""
+    assert (space["sdk"], space["license"]) == ("gradio", "apache-2.0")
+    assert space["sdk_version"] in requirements()["gradio"].specifier
+    assert space["python_version"] == "3.11"
+    assert (ROOT / space["app_file"]).is_file()
+    assert len(space["short_description"]) <= 60
+    assert {space["colorFrom"], space["colorTo"]} <= COLOURS
+    assert space["title"]
+    assert space["emoji"]
+
+
+def test_readme_names_every_command_and_option() -> None:
+    readme = text_of("README.md")
+    group: Any = typer.main.get_command(app)
+    assert [name for name in group.commands if not re.search(rf"^\| `{name}\b", readme, re.M)] == []
+    options = [
+        option
+        for command in (group, *group.commands.values())
+        for parameter in command.params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+        if option.startswith("-")
+    ]
+    assert len(options) > 10
+    unnamed = [name for name in options if not re.search(rf"(?<![-\w]){name}(?![-\w])", readme)]
+    assert unnamed == []
+
+
+def test_citation_is_of_this_version_and_names_the_paper() -> None:
+    citation = yaml.safe_load(text_of("CITATION.cff"))
+    assert citation["version"] == __version__
+    assert citation["license"] == pyproject()["project"]["license"] == "Apache-2.0"
+    paper = citation["preferred-citation"]
+    assert paper["title"] in text_of("README.md")
+    assert paper["authors"][0]["family-names"] == "Zhang"
+
+
+def test_changelog_knows_the_version() -> None:
+    assert f"## [{__version__}]" in text_of("CHANGELOG.md") or (
+        "## [Unreleased]" in text_of("CHANGELOG.md") and __version__ in text_of("CHANGELOG.md")
+    )
+
+
+def test_licence_is_whole() -> None:
+    licence = text_of("LICENSE")
+    assert "Version 2.0, January 2004" in licence
+    assert "END OF TERMS AND CONDITIONS" in licence
+
+
+# --- documents ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_between_files_lead_somewhere(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)", document.read_text("utf-8"))
+    near = [link for link in links if not re.match(r"[a-z]+:", link)]
+    assert [link for link in near if not (document.parent / link).exists()] == []
+
+
+def test_the_index_lists_every_document() -> None:
+    listed = set(re.findall(r"\]\(([\w-]+\.md)\)", text_of("docs/README.md")))
+    assert listed == {path.name for path in ROOT.glob("docs/*.md")} - {"README.md"}
+
+
+def test_the_design_sends_nobody_to_a_room_that_is_not_there() -> None:
+    design = text_of("docs/design.md")
+    named = set(re.findall(r"`((?:agl1k_core|store|ui|game|leaderboard|assets|scripts)/[^`]*)`",
+                           design))  # fmt: skip
+    for section in re.split(r"^### ", design, flags=re.MULTILINE)[1:]:
+        package = section.split("\n", 1)[0]
+        if (ROOT / package).is_dir():
+            first_cells = re.findall(r"^\| (`.*?) \|", section, flags=re.MULTILINE)
+            rooms = [room for cell in first_cells for room in re.findall(r"`([^`]+)`", cell)]
+            assert rooms, package
+            named |= {f"{package}/{room}" for room in rooms}
+    assert len(named) > 60
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []
+
+
+# --- configuration ------------------------------------------------------------------------------
+
+
+class Asked(Mapping[str, str]):
+    """An environment that remembers what it was asked for."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        self.given, self.names = given, set[str]()
+
+    def __getitem__(self, name: str) -> str:
+        self.names.add(name)
+        return self.given[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.given)
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+
+def documented_variables() -> dict[str, tuple[str, str]]:
+    """Variable -> (default, example), as the table has them."""
+    rows = re.findall(
+        r"^\| `([A-Z][A-Z0-9_]+)` \| (.*?) \| `(.*?)` \|",
+        text_of("docs/configuration.md"),
+        flags=re.MULTILINE,
+    )
+    return {name: (default, example) for name, default, example in rows}
+
+
+def test_the_table_of_variables_is_complete_and_no_longer_than_that() -> None:
+    env = Asked({})
+    Settings.from_env(env)
+    assert set(documented_variables()) == env.names
+
+
+def test_documented_defaults_are_the_defaults() -> None:
+    settings = Settings.from_env({})
+    fields = {
+        "PORT": settings.port,
+        "AGL1K_HOST": settings.host,
+        "AGL1K_BENCHMARK": settings.benchmark,
+        "AGL1K_TABLE_URL": settings.table_url,
+        "AGL1K_AUDIO_URL": settings.audio_url,
+        "AGL1K_MAX_UPLOAD_MB": f"{settings.max_upload_mb:g}",
+    }
+    documented = documented_variables()
+    assert {name: documented[name][0] for name in fields} == {
+        name: f"`{value}`" for name, value in fields.items()
+    }
+    unset = {name for name, (default, _) in documented.items() if default == "none"}
+    assert unset == {"AGL1K_ROOT_PATH", "AGL1K_TILES", "SPACE_ID"}
+    assert (settings.root_path, settings.tiles) == ("", "")
+
+
+def test_documented_examples_are_accepted() -> None:
+    env = {name: example for name, (_, example) in documented_variables().items()}
+    settings = Settings.from_env(env)
+    assert (settings.port, settings.max_upload_mb) == (8080, 4.5)
+    assert settings.secret == env["AGL1K_SECRET"]
+
+
+def test_only_the_settings_read_our_variables() -> None:
+    packages = [ROOT / name for name in ("agl1k_core", "store", "ui", "game", "leaderboard")]
+    sources = [ROOT / "app.py", *(path for folder in packages for path in folder.rglob("*.py"))]
+    readers = [
+        path.name
+        for path in sources
+        if re.search(r"(environ|getenv)\W.*AGL1K_", path.read_text("utf-8"))
+    ]
+    assert readers == []
+
+
+# --- the format of a benchmark folder -----------------------------------------------------------
+
+
+def test_the_documented_benchmark_loads_as_the_document_says(tmp_path: Path) -> None:
+    document = text_of("docs/benchmark-format.md")
+    blocks = dict(re.findall(r"^```(csv|json)\n(.*?)^```", document, re.DOTALL | re.M))
+    (tmp_path / "clips.csv").write_text(blocks["csv"], encoding="utf-8")
+    (tmp_path / "benchmark.json").write_text(blocks["json"], encoding="utf-8")
+    tree = re.search(r"^```\nmy-sounds/\n(.*?)^```", document, re.DOTALL | re.M)
+    assert tree is not None
+    files = [line.strip() for line in tree[1].splitlines()]
+    for name in files:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+
+    benchmark = tables.read_folder(tmp_path)
+
+    assert (benchmark.slug, benchmark.name, benchmark.version) == ("my-sounds", "My sounds", "2")
+    assert benchmark.notice == json.loads(blocks["json"])["notice"]
+    first = benchmark.clip("harbour-01")
+    assert (first.city, first.country, first.continent) == ("Essaouira", "Morocco", "Africa")
+    assert benchmark.country_codes == ("MA", "KR", "BR")
+    assert list(benchmark.subsets["speech"]) == [True, False, False]
+    found = [find_recording(benchmark, clip, tmp_path) for clip in benchmark.clips]
+    assert [path.relative_to(tmp_path).as_posix() for path in found if path] == files[2:]
+
+
+# --- container ----------------------------------------------------------------------------------
+
+Instruction = tuple[str, str]
+
+
+def instructions() -> list[Instruction]:
+    whole = re.sub(r"\\\n\s*", "", text_of("Dockerfile"))
+    lines = [line for line in whole.splitlines() if line.strip() and not line.startswith("#")]
+    return [(line.split(None, 1)[0], line.split(None, 1)[1]) for line in lines]
+
+
+def arguments(name: str) -> list[str]:
+    return [rest for word, rest in instructions() if word == name]
+
+
+def test_the_image_copies_what_is_there_and_all_that_is_needed() -> None:
+    copied = [word for rest in arguments("COPY") for word in shlex.split(rest)[:-1]]
+    assert [name for name in copied if not (ROOT / name).exists()] == []
+    packages = pyproject()["tool"]["setuptools"]["packages"]["find"]["include"]
+    needed = {"requirements.txt", "app.py", "LICENSE"} | {name.rstrip("*") for name in packages}
+    assert set(copied) == needed
+
+
+def test_the_builder_is_given_what_the_image_copies_and_no_more() -> None:
+    lines = [line for line in text_of(".dockerignore").splitlines() if line[:1] not in ("", "#")]
+    assert lines[0] == "*"
+    let_through = {line[1:] for line in lines if line.startswith("!")}
+    copied = {word for rest in arguments("COPY") for word in shlex.split(rest)[:-1]}
+    assert let_through == copied
+
+
+def test_the_image_installs_before_it_copies_code() -> None:
+    words = [f"{word} {rest}" for word, rest in instructions()]
+    install = next(i for i, line in enumerate(words) if "pip install" in line)
+    assert words.index("COPY requirements.txt ./") < install
+    assert all(i > install for i, line in enumerate(words) if "agl1k_core" in line)
+    assert "[test]" not in words[install]
+
+
+def test_the_image_runs_as_a_user_of_its_own_and_keeps_data_in_a_volume() -> None:
+    (user,) = arguments("USER")
+    assert user not in ("root", "0")
+    assert any(f"useradd --uid 1000 --create-home {user}" in rest for rest in arguments("RUN"))
+    (volume,) = map(json.loads, arguments("VOLUME"))
+    environment = dict(
+        word.split("=", 1) for rest in arguments("ENV") for word in shlex.split(rest)
+    )
+    assert environment["AGL1K_DATA"] == volume[0]
+    assert environment["AGL1K_HOST"] == "0.0.0.0"
+    assert arguments("EXPOSE") == [environment["PORT"]]
+    (command,) = arguments("CMD")
+    assert json.loads(command) == ["python", "app.py"]
+
+
+class Healthy(BaseHTTPRequestHandler):
+    """Answers 200 on /healthz, 404 elsewhere, and logs nothing."""
+
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/healthz" else 404)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
+        return
+
+
+def test_the_health_check_tells_a_healthy_server_from_none() -> None:
+    (check,) = arguments("HEALTHCHECK")
+    command = json.loads(check.split("CMD ", 1)[1])
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Healthy)
+    env = {**os.environ, "PORT": str(server.server_port), "http_proxy": "http://127.0.0.1:9"}
+
+    def exit_code() -> int:
+        return subprocess.run(
+            [sys.executable, *command[1:]], env=env, capture_output=True, check=False
+        ).returncode
+
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    healthy = exit_code()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+    assert command[0] == "python"
+    assert healthy == 0
+    assert exit_code() != 0
+
+
+# --- wheel --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of a copy of this tree, built without network by the backend alone."""
+    source = tmp_path_factory.mktemp("source")
+    for name in ("pyproject.toml", "requirements.txt", "README.md", "LICENSE", "app.py"):
+        shutil.copy(ROOT / name, source)
+    for folder in package_folders():
+        unwanted = shutil.ignore_patterns("__pycache__", "*.pyi")
+        shutil.copytree(ROOT / folder, source / folder, ignore=unwanted)
+    build = "import setuptools.build_meta as b; b.build_wheel('out')"
+    done = subprocess.run(
+        [sys.executable, "-c", build], cwd=source, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    (built,) = (source / "out").glob("*.whl")
+    return built
+
+
+def package_folders() -> list[str]:
+    found = pyproject()["tool"]["setuptools"]["packages"]["find"]["include"]
+    return [name.rstrip("*") for name in found]
+
+
+def test_the_wheel_carries_every_file_of_the_packages(wheel: Path) -> None:
+    source = wheel.parents[1]
+    files = {
+        path.relative_to(source).as_posix()
+        for folder in package_folders()
+        for path in (source / folder).rglob("*")
+        if path.is_file() and not fnmatch(path.name, ".*")
+    }
+    assert {"assets/demo/clips.csv", "game/templates/reveal.html", "assets/about.md"} <= files
+    carried = set(zipfile.ZipFile(wheel).namelist())
+    assert sorted(files - carried) == []
+    assert "app.py" in carried
+    assert not [name for name in carried if name.startswith(("tests/", "scripts/"))]
+
+
+def test_the_wheel_asks_for_the_requirements_and_has_the_command(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    inside = f"agl1k-{__version__}.dist-info"
+    metadata = archive.read(f"{inside}/METADATA").decode()
+    needed = re.findall(r"^Requires-Dist: (.*)$", metadata, flags=re.MULTILINE)
+    plain = {Requirement(line).name.lower() for line in needed if "extra ==" not in line}
+    assert plain == set(requirements())
+    assert "agl1k = agl1k_core.__main__:main" in archive.read(f"{inside}/entry_points.txt").decode()
+    assert f"{inside}/licenses/LICENSE" in archive.namelist()
