@@ -19,10 +19,9 @@ Metrics, in order:
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +29,7 @@ import numpy.typing as npt
 from agl1k_core import uncertainty
 from agl1k_core.benchmark import Benchmark
 from agl1k_core.errors import Agl1kError
+from agl1k_core.groups import Groups
 from agl1k_core.predictions import Predictions, Status
 from agl1k_core.protocols import PAPER, PEOPLE, PROTOCOLS, STRICT, Protocol
 from agl1k_core.scoring import COLUMNS, ScoredRows, score_rows
@@ -48,8 +48,9 @@ METRICS = (*COLUMNS, *QUARTILES, *(f"balanced_{name}" for name in BALANCED))
 LOWER_IS_BETTER = frozenset({"distance_km", "balanced_distance_km", "reject_rate", *QUARTILES})
 
 FloatArray = npt.NDArray[np.floating]
-BoolArray = npt.NDArray[np.bool_]
 Interval = uncertainty.Interval
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -107,14 +108,15 @@ def evaluate(
     is named twice.
     """
     rows = score_rows(benchmark, predictions, protocol)
-    whole = np.ones(len(rows), dtype=np.bool_)
     masks = {name: mask[rows.clip] for name, mask in benchmark.subsets.items()}
-    continents = [masks[name] for name in sorted({*benchmark.continents} - {""})]
-    counts = None
+    groups = Groups(np.array([np.ones(len(rows), dtype=np.bool_), *masks.values()]))
+    continents = [1 + list(masks).index(name) for name in {*benchmark.continents} - {""}]
+    whole, *parts = _named(_numbers_of(rows, groups, continents)[:, 0].tolist())
+    intervals: list[dict[str, Interval]] = [{}]
     if n_bootstrap and rows.n_units > 1:  # a single player has no spread to resample
-        counts = uncertainty.resample_counts(
-            len(rows), n_samples=n_bootstrap, seed=seed, cluster=rows.cluster
-        )
+        resamples = uncertainty.Resamples(len(rows), n_bootstrap, seed, rows.cluster)
+        intervals = _intervals(_numbers_of(rows, groups, continents, resamples))
+    statuses, *part_statuses = _status_counts(rows, groups)
     return Evaluation(
         benchmark=benchmark.slug,
         benchmark_hash=benchmark.content_hash,
@@ -122,16 +124,12 @@ def evaluate(
         scorer_version=SCORER_VERSION,
         file_sha256=predictions.sha256,
         n_clips=len(rows),
-        statuses=_status_counts(rows, whole),
-        metrics=_metrics(rows, whole, continents),
-        intervals=_intervals(rows, whole, continents, counts),
-        subsets={name: _metrics(rows, mask, continents) for name, mask in masks.items()},
-        subset_intervals={
-            name: _intervals(rows, mask, continents, counts) for name, mask in masks.items()
-        }
-        if counts is not None
-        else {},
-        subset_statuses={name: _status_counts(rows, mask) for name, mask in masks.items()},
+        statuses=statuses,
+        metrics=whole,
+        intervals=intervals[0],
+        subsets=dict(zip(masks, parts, strict=True)),
+        subset_intervals=dict(zip(masks, intervals[1:], strict=False)),
+        subset_statuses=dict(zip(masks, part_statuses, strict=True)),
         rows=rows,
     )
 
@@ -158,56 +156,41 @@ def compare(
     }
 
 
-def _status_counts(rows: ScoredRows, mask: BoolArray) -> dict[str, int]:
-    counts = Counter(rows.status[mask].tolist())
-    return {str(status): counts.get(status, 0) for status in Status}
+def _status_counts(rows: ScoredRows, groups: Groups) -> list[dict[str, int]]:
+    code = {status: place for place, status in enumerate(Status)}
+    codes = np.fromiter(map(code.__getitem__, rows.status), dtype=np.int64, count=len(rows))
+    names = [str(status) for status in Status]
+    return [dict(zip(names, n, strict=True)) for n in groups.count(codes, len(names)).tolist()]
 
 
-def _metrics(rows: ScoredRows, mask: BoolArray, continents: list[BoolArray]) -> dict[str, float]:
-    values = rows.values[mask]
-    numbers = dict(zip(COLUMNS, _means(values), strict=True))
-    distance_km = values[:, COLUMNS.index("distance_km")]
-    distance_km = distance_km[np.isfinite(distance_km)]
-    for name, share in QUARTILES.items():
-        numbers[name] = float(np.quantile(distance_km, share)) if len(distance_km) else np.nan
-    balanced = _balanced_columns(rows)
-    parts = [part for part in (mask & continent for continent in continents) if part.any()]
-    per_continent = np.array([_means(balanced[part]) for part in parts]).reshape(-1, len(BALANCED))
-    for name, value in zip(BALANCED, _means(per_continent), strict=True):
-        numbers[f"balanced_{name}"] = value
-    return numbers
+def _numbers_of(
+    rows: ScoredRows,
+    groups: Groups,
+    continents: list[int],
+    resamples: uncertainty.Resamples | None = None,
+) -> FloatArray:
+    """All metrics of all groups, ``(n_groups, n_samples, len(METRICS))``; without resamples the
+    one sample is the rows themselves."""
+    distance_km, shares = rows.column("distance_km"), list(QUARTILES.values())
+    if resamples is None:
+        sums = groups.sums(rows.values)
+        quartiles = groups.quantiles(distance_km, shares)
+    else:
+        sums = groups.resampled_sums(rows.values, resamples.counts)
+        quartiles = groups.resampled_quantiles(distance_km, shares, resamples)
+    balanced = sums.columns([COLUMNS.index(name) for name in BALANCED])
+    means = sums.means(groups.members), groups.balanced_means(balanced, continents)
+    parts = means[0], quartiles, means[1]
+    return np.concatenate(parts, axis=2, dtype=means[0].dtype, casting="same_kind")
 
 
-def _balanced_columns(rows: ScoredRows) -> FloatArray:
-    return rows.values[:, [COLUMNS.index(name) for name in BALANCED]]
+def _named(numbers: Iterable[Sequence[T]]) -> list[dict[str, T]]:
+    return [dict(zip(METRICS, some, strict=True)) for some in numbers]
 
 
-def _means(values: FloatArray) -> list[float]:
-    """Mean of each column over its numbers; NaN where there is none."""
-    counted = np.isfinite(values)
-    totals = np.where(counted, values, 0.0).sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return [float(mean) for mean in totals / counted.sum(axis=0)]
-
-
-def _intervals(
-    rows: ScoredRows, mask: BoolArray, continents: list[BoolArray], counts: FloatArray | None
-) -> dict[str, Interval]:
-    if counts is None:
-        return {}
-    within = counts if mask.all() else counts[:, mask]
-    distance_km = rows.column("distance_km")[mask]
-    balanced = _balanced_columns(rows)
-    parts = [part for part in (mask & continent for continent in continents) if part.any()]
-    columns = [
-        uncertainty.resampled_means(within, rows.values[mask]),
-        uncertainty.resampled_quantiles(within, distance_km, list(QUARTILES.values())),
-    ]
-    if parts:
-        means = [uncertainty.resampled_means(counts[:, part], balanced[part]) for part in parts]
-        columns.append(np.mean(means, axis=0))
-    ends = uncertainty.intervals(np.hstack(columns))
-    return dict(zip(METRICS, ends, strict=False))
+def _intervals(resampled: FloatArray) -> list[dict[str, Interval]]:
+    ends = uncertainty.interval_ends(np.moveaxis(resampled, 1, 2)).tolist()
+    return _named([Interval(low, high) for low, high in group] for group in ends)
 
 
 def _jsonable(value: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,8 @@ IntArray = npt.NDArray[np.int64]
 N_SAMPLES = 1000
 SEED = 20260
 LEVEL = 0.95
+#: Draws of up to this many values are kept, 16 MB each.
+_KEPT_VALUES = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +55,29 @@ def resample_counts(
     seed: int = SEED,
     cluster: IntArray | None = None,
 ) -> FloatArray:
-    """How often each resample holds each row, float32 of shape ``(n_samples, n_rows)``."""
+    """How often each resample holds each row, float32 of shape ``(n_samples, n_rows)``.
+
+    The array is shared between callers, and read-only.
+    """
     n_units = n_rows if cluster is None else int(cluster.max(initial=-1)) + 1
     if n_units == 0:
         return np.zeros((n_samples, n_rows), dtype=np.float32)
+    draw = _kept_draw if n_samples * n_units <= _KEPT_VALUES else _draw
+    counts = draw(n_units, n_samples, seed)
+    return counts if cluster is None else counts[:, cluster]
+
+
+def _draw(n_units: int, n_samples: int, seed: int) -> FloatArray:
     drawn = np.random.default_rng(seed).integers(0, n_units, (n_samples, n_units), dtype=np.int32)
     drawn += np.arange(0, n_samples * n_units, n_units, dtype=np.int32)[:, None]
     tally = np.bincount(drawn.ravel(), minlength=n_samples * n_units).reshape(n_samples, n_units)
     counts: FloatArray = tally.astype(np.float32)
-    return counts if cluster is None else counts[:, cluster]
+    counts.flags.writeable = False
+    return counts
+
+
+#: Files on one benchmark have the same resamples.
+_kept_draw = lru_cache(maxsize=2)(_draw)
 
 
 def resampled_means(counts: FloatArray, values: FloatArray) -> FloatArray:
@@ -71,43 +88,100 @@ def resampled_means(counts: FloatArray, values: FloatArray) -> FloatArray:
         return totals / (counts @ counted.astype(np.float32))
 
 
-def resampled_quantiles(
-    counts: FloatArray, values: FloatArray, shares: Sequence[float]
-) -> FloatArray:
-    """Quantiles (linear, as ``numpy.quantile``) of one column in each resample.
+@dataclass(frozen=True, slots=True)
+class QuantilePlaces:
+    """Where quantiles lie among ascending numbers: ``weight`` of the way from ``low`` to ``high``.
 
-    ``values``: shape ``(n_rows,)``, NaN left out; returns ``(n_samples, len(shares))``.
+    All of shape ``(n_samples, n_shares)``; the weight is NaN where a resample is empty.
     """
-    counted = np.isfinite(values)
-    order = np.argsort(values[counted], kind="stable")
-    in_order = values[counted][order]
-    result = np.full((len(counts), len(shares)), np.nan)
-    if not len(in_order):
-        return result
-    reached = np.cumsum(counts[:, counted][:, order], axis=1)
-    total = reached[:, -1].astype(np.float64)
-    filled = total > 0
-    last = len(in_order) - 1
-    for column, share in enumerate(shares):
-        place = share * (total - 1)
-        below = np.floor(place)
-        low = in_order[np.minimum((reached <= below[:, None]).sum(axis=1), last)]
-        above = np.minimum(below + 1, total - 1)
-        high = in_order[np.minimum((reached <= above[:, None]).sum(axis=1), last)]
-        result[filled, column] = (low + (place - below) * (high - low))[filled]
-    return result
+
+    low: IntArray
+    high: IntArray
+    weight: FloatArray
+
+    def of(self, in_order: FloatArray) -> FloatArray:
+        """The quantiles of ascending numbers, NaN where there is none."""
+        if not len(in_order):
+            return np.full(self.weight.shape, np.nan)
+        low = in_order[self.low]
+        return low + self.weight * (in_order[self.high] - low)
+
+
+def quantile_places(counts: FloatArray, shares: Sequence[float]) -> QuantilePlaces:
+    """Places of quantiles (linear, as ``numpy.quantile``) in each resample of ascending numbers.
+
+    Running totals go on from one resample to the next, so that one search finds all places.
+    """
+    n_samples, n_rows = counts.shape
+    reached = np.cumsum(counts, dtype=np.int64)
+    total = counts.sum(axis=1, dtype=np.int64)[:, None]
+    before = np.cumsum(total)[:, None] - total
+    place = (total - 1) * np.asarray(shares)
+    below = np.floor(place).astype(np.int64)
+    above = np.minimum(below + 1, total - 1)
+    first = np.arange(n_samples)[:, None] * n_rows
+    low, high = (
+        np.clip(np.searchsorted(reached, before + rank, side="right") - first, 0, n_rows - 1)
+        for rank in (below, above)
+    )
+    return QuantilePlaces(low, high, np.where(total > 0, place - below, np.nan))
+
+
+@lru_cache(maxsize=128)
+def _independent_places(
+    n_rows: int, shares: tuple[float, ...], n_samples: int, seed: int
+) -> QuantilePlaces:
+    """Places in resamples of ``n_rows`` rows that nothing ties together, whatever the numbers."""
+    return quantile_places(_draw(n_rows, n_samples, seed), shares)
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """Resamples of rows, or of the clusters that ``cluster`` files them under."""
+
+    n_rows: int
+    n_samples: int = N_SAMPLES
+    seed: int = SEED
+    cluster: IntArray | None = None
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """As ``resample_counts``."""
+        return resample_counts(
+            self.n_rows, n_samples=self.n_samples, seed=self.seed, cluster=self.cluster
+        )
+
+    def quantiles(self, values: FloatArray, rows: IntArray, shares: Sequence[float]) -> FloatArray:
+        """Quantiles of the values of some ``rows``, given in ascending order of their values.
+
+        Rows without clusters are resampled among themselves: only their number matters then, so
+        that the places are found once. Returns shape ``(n_samples, len(shares))``.
+        """
+        if not len(rows):
+            return np.full((self.n_samples, len(shares)), np.nan)
+        if self.cluster is None:
+            places = _independent_places(len(rows), tuple(shares), self.n_samples, self.seed)
+        else:
+            places = quantile_places(self.counts[:, rows], shares)
+        return places.of(values[rows])
+
+
+def interval_ends(resampled: FloatArray, level: float = LEVEL) -> FloatArray:
+    """The percentile interval along the last axis, NaN left out; that axis becomes (low, high)."""
+    in_order = np.sort(resampled, axis=-1)  # NaN goes to the end
+    last = np.isfinite(in_order).sum(axis=-1, keepdims=True) - 1
+    tail = (1 - level) / 2
+    place = np.maximum(last, 0) * np.array([tail, 1 - tail])
+    below = np.floor(place).astype(np.intp)
+    low = np.take_along_axis(in_order, below, axis=-1)
+    high = np.take_along_axis(in_order, np.minimum(below + 1, np.maximum(last, 0)), axis=-1)
+    ends: FloatArray = low + (place - below) * (high - low)
+    return ends
 
 
 def intervals(resampled: FloatArray, level: float = LEVEL) -> list[Interval]:
     """The percentile interval of each column of ``(n_samples, n_columns)``."""
-    tail = 100 * (1 - level) / 2
-    missing = np.isnan(resampled)
-    if missing.any():
-        columns = [column[~gone] for column, gone in zip(resampled.T, missing.T, strict=True)]
-        ends = [np.percentile(c, [tail, 100 - tail]) if len(c) else [np.nan] * 2 for c in columns]
-    else:
-        ends = list(np.percentile(resampled, [tail, 100 - tail], axis=0).T)
-    return [Interval(float(low), float(high)) for low, high in ends]
+    return [Interval(low, high) for low, high in interval_ends(resampled.T, level).tolist()]
 
 
 def paired_difference(

@@ -45,7 +45,9 @@ def test_resampled_means_and_quantiles_equal_those_of_repeated_rows(values: np.n
     counts = uncertainty.resample_counts(len(values), n_samples=20)
     means = uncertainty.resampled_means(counts, values[:, None])[:, 0]
     shares = [0.0, 0.25, 0.5, 0.9, 1.0]
-    quantiles = uncertainty.resampled_quantiles(counts, values, shares)
+    in_order = np.sort(values[np.isfinite(values)])
+    ascending = counts[:, np.argsort(values)[: len(in_order)]]
+    quantiles = uncertainty.quantile_places(ascending, shares).of(in_order)
     for row, rows in enumerate(_repeated(counts, values)):
         numbers = rows[np.isfinite(rows)]
         if not len(numbers):
@@ -65,6 +67,35 @@ def test_interval_covers_the_mean_of_a_normal_sample_about_as_often_as_it_says()
         interval = uncertainty.intervals(uncertainty.resampled_means(counts, sample))[0]
         hits += interval.low < 5 < interval.high
     assert 0.88 <= hits / 200 <= 0.99
+
+
+def test_quantiles_of_some_rows_are_those_of_resamples_among_them() -> None:
+    values = np.array([5.0, np.nan, 1.0, 3.0, 2.0])
+    rows = np.array([2, 4, 3, 0])
+    quantiles = uncertainty.Resamples(5, n_samples=30).quantiles(values, rows, [0.25, 0.5])
+    counts = uncertainty.resample_counts(4, n_samples=30)
+    for found, drawn in zip(quantiles, _repeated(counts, values[rows]), strict=True):
+        assert found == pytest.approx(np.quantile(drawn, [0.25, 0.5]))
+
+
+def test_quantiles_of_clusters_move_together() -> None:
+    values, cluster = np.array([1.0, 9.0, 2.0, 8.0]), np.array([0, 1, 0, 1])
+    rows = np.argsort(values)
+    resamples = uncertainty.Resamples(4, n_samples=40, cluster=cluster)
+    medians = resamples.quantiles(values, rows, [0.5])[:, 0]
+    assert set(medians) == {1.5, 5.0, 8.5}
+    nothing = resamples.quantiles(values, rows[:0], [0.5])
+    assert nothing.shape == (40, 1)
+    assert np.isnan(nothing).all()
+
+
+@settings(max_examples=50)
+@given(hnp.arrays(np.float64, (3, 41), elements=finite | st.just(float("nan"))))
+def test_interval_ends_are_percentiles_of_the_numbers(resampled: np.ndarray) -> None:
+    for row, ends in zip(resampled, uncertainty.interval_ends(resampled, level=0.9), strict=True):
+        numbers = row[np.isfinite(row)]
+        expected = np.percentile(numbers, [5, 95]) if len(numbers) else [np.nan] * 2
+        assert ends == pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
 def test_intervals_skip_resamples_without_a_number() -> None:

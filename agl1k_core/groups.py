@@ -1,0 +1,130 @@
+"""Means and quantiles of overlapping groups of rows, as they are and in every resample.
+
+Rows that lie in exactly the same groups form a cell. Sums are taken once per cell; a group's sum
+is that of its cells, which spares passing over the rows again for each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from agl1k_core import uncertainty
+
+FloatArray = npt.NDArray[np.floating]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class CellSums:
+    """``totals``: sums of the numbers, shape ``(n_cells, n_samples, n_columns)``; ``counted``: how
+    many numbers these are, the same shape, or with one column where every value is a number."""
+
+    totals: FloatArray
+    counted: FloatArray
+
+    def columns(self, places: Sequence[int]) -> CellSums:
+        """Some of the columns."""
+        counted = self.counted if self.counted.shape[2] == 1 else self.counted[:, :, places]
+        return CellSums(self.totals[:, :, places], counted)
+
+    def means(self, cells: FloatArray) -> FloatArray:
+        """Means over cells; ``cells`` of shape ``(..., n_cells)`` is 1 for those of a mean, or 0.
+
+        Returns shape ``(..., n_samples, n_columns)``, NaN where there is no number.
+        """
+        cells = cells.astype(self.totals.dtype)
+        counted = np.tensordot(cells, self.counted, axes=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means: FloatArray = np.tensordot(cells, self.totals, axes=1) / counted
+        return means
+
+
+class Groups:
+    """Groups of rows: ``masks`` of shape ``(n_groups, n_rows)``, at most 63 groups."""
+
+    def __init__(self, masks: BoolArray) -> None:
+        self.masks = masks
+        signature = np.zeros(masks.shape[1], dtype=np.int64)
+        for place, mask in enumerate(masks):
+            signature |= mask.astype(np.int64) << place
+        cells, self.cell = np.unique(signature, return_inverse=True)
+        bits = np.int64(1) << np.arange(len(masks))
+        #: Which cells each group consists of, 0 or 1, shape ``(n_groups, n_cells)``.
+        self.members = ((cells & bits[:, None]) != 0).astype(np.float64)
+
+    def count(self, codes: IntArray, n_codes: int) -> IntArray:
+        """How often each group has each code, shape ``(n_groups, n_codes)``."""
+        n_cells = self.members.shape[1]
+        tally = np.bincount(self.cell * n_codes + codes, minlength=n_cells * n_codes)
+        counts: IntArray = self.members.astype(np.int64) @ tally.reshape(n_cells, n_codes)
+        return counts
+
+    def sums(self, values: FloatArray) -> CellSums:
+        """Sums of the rows as they are, one sample; ``values`` has shape ``(n_rows, n_columns)``,
+        NaN where nothing is to be counted."""
+        filled, counted = _split(values)
+        n_cells = self.members.shape[1]
+
+        def by_cell(table: npt.NDArray[np.generic]) -> FloatArray:
+            sums = [np.bincount(self.cell, column, minlength=n_cells) for column in table.T]
+            return np.array(sums, dtype=np.float64).T[:, None]
+
+        return CellSums(by_cell(filled), by_cell(counted))
+
+    def resampled_sums(self, values: FloatArray, counts: FloatArray) -> CellSums:
+        """Sums in each resample; ``counts`` as ``uncertainty.resample_counts`` gives them."""
+        order = np.argsort(self.cell, kind="stable")
+        ends = np.cumsum(np.bincount(self.cell, minlength=self.members.shape[1]))
+        slices = [slice(*pair) for pair in zip([0, *ends[:-1]], ends, strict=True)]
+        in_order = np.take(counts, order, axis=1)
+
+        def by_cell(table: npt.NDArray[np.generic]) -> FloatArray:
+            rows = table[order].astype(np.float32)
+            return np.array([in_order[:, cell] @ rows[cell] for cell in slices])
+
+        return CellSums(*map(by_cell, _split(values)))
+
+    def balanced_means(self, sums: CellSums, parts: Sequence[int]) -> FloatArray:
+        """Mean over disjoint ``parts`` (places of groups) of each group's mean within the part.
+
+        Parts where a group has no number are left out. Returns shape
+        ``(n_groups, n_samples, n_columns)``.
+        """
+        crossed = self.members[:, None] * self.members[list(parts)]
+        means = sums.means(crossed)
+        found = np.isfinite(means)
+        with np.errstate(invalid="ignore"):
+            mean: FloatArray = np.where(found, means, 0).sum(axis=1) / found.sum(axis=1)
+        return mean
+
+    def quantiles(self, values: FloatArray, shares: Sequence[float]) -> FloatArray:
+        """Quantiles of one column, shape ``(n_groups, 1, len(shares))``."""
+        nothing = np.full(len(shares), np.nan)
+        found = [values[rows] for rows in self._in_order(values)]
+        return np.array([[np.quantile(some, shares) if len(some) else nothing] for some in found])
+
+    def resampled_quantiles(
+        self, values: FloatArray, shares: Sequence[float], resamples: uncertainty.Resamples
+    ) -> FloatArray:
+        """The same in each resample, shape ``(n_groups, n_samples, len(shares))``."""
+        rows = self._in_order(values)
+        return np.array([resamples.quantiles(values, within, shares) for within in rows])
+
+    def _in_order(self, values: FloatArray) -> list[IntArray]:
+        """The rows of each group that hold a number, in ascending order of it."""
+        rows = np.argsort(values, kind="stable")
+        rows = rows[np.isfinite(values[rows])]
+        return [rows[mask[rows]] for mask in self.masks]
+
+
+def _split(values: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """The values with 0 for NaN, and where there was a number."""
+    counted = np.isfinite(values)
+    if counted.all():
+        return values, counted[:, :1]
+    return np.where(counted, values, 0.0), counted
