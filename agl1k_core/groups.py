@@ -21,7 +21,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class CellSums:
-    """``totals``: sums of the numbers, shape ``(n_cells, n_samples, n_columns)``; ``counted``: how
+    """``totals``: sums of the numbers, shape ``(n_cells, n_columns, n_samples)``; ``counted``: how
     many numbers these are, the same shape, or with one column where every value is a number."""
 
     totals: FloatArray
@@ -29,13 +29,13 @@ class CellSums:
 
     def columns(self, places: Sequence[int]) -> CellSums:
         """Some of the columns."""
-        counted = self.counted if self.counted.shape[2] == 1 else self.counted[:, :, places]
-        return CellSums(self.totals[:, :, places], counted)
+        counted = self.counted if self.counted.shape[1] == 1 else self.counted[:, places]
+        return CellSums(self.totals[:, places], counted)
 
     def means(self, cells: FloatArray) -> FloatArray:
         """Means over cells; ``cells`` of shape ``(..., n_cells)`` is 1 for those of a mean, or 0.
 
-        Returns shape ``(..., n_samples, n_columns)``, NaN where there is no number.
+        Returns shape ``(..., n_columns, n_samples)``, NaN where there is no number.
         """
         cells = cells.astype(self.totals.dtype)
         counted = np.tensordot(cells, self.counted, axes=1)
@@ -72,7 +72,7 @@ class Groups:
 
         def by_cell(table: npt.NDArray[np.generic]) -> FloatArray:
             sums = [np.bincount(self.cell, column, minlength=n_cells) for column in table.T]
-            return np.array(sums, dtype=np.float64).T[:, None]
+            return np.array(sums, dtype=np.float64).T[:, :, None]
 
         return CellSums(by_cell(filled), by_cell(counted))
 
@@ -81,11 +81,11 @@ class Groups:
         order = np.argsort(self.cell, kind="stable")
         ends = np.cumsum(np.bincount(self.cell, minlength=self.members.shape[1]))
         slices = [slice(*pair) for pair in zip([0, *ends[:-1]], ends, strict=True)]
-        in_order = np.take(counts, order, axis=1)
+        counts_in_order = counts.T[order]
 
         def by_cell(table: npt.NDArray[np.generic]) -> FloatArray:
-            rows = table[order].astype(np.float32)
-            return np.array([in_order[:, cell] @ rows[cell] for cell in slices])
+            rows = table.T[:, order].astype(np.float32)
+            return np.array([rows[:, cell] @ counts_in_order[cell] for cell in slices])
 
         return CellSums(*map(by_cell, _split(values)))
 
@@ -93,7 +93,7 @@ class Groups:
         """Mean over disjoint ``parts`` (places of groups) of each group's mean within the part.
 
         Parts where a group has no number are left out. Returns shape
-        ``(n_groups, n_samples, n_columns)``.
+        ``(n_groups, n_columns, n_samples)``.
         """
         crossed = self.members[:, None] * self.members[list(parts)]
         means = sums.means(crossed)
@@ -103,17 +103,18 @@ class Groups:
         return mean
 
     def quantiles(self, values: FloatArray, shares: Sequence[float]) -> FloatArray:
-        """Quantiles of one column, shape ``(n_groups, 1, len(shares))``."""
+        """Quantiles of one column, shape ``(n_groups, len(shares), 1)``."""
         nothing = np.full(len(shares), np.nan)
         found = [values[rows] for rows in self._in_order(values)]
-        return np.array([[np.quantile(some, shares) if len(some) else nothing] for some in found])
+        quantiles = [np.quantile(some, shares) if len(some) else nothing for some in found]
+        return np.array(quantiles)[:, :, None]
 
     def resampled_quantiles(
         self, values: FloatArray, shares: Sequence[float], resamples: uncertainty.Resamples
     ) -> FloatArray:
-        """The same in each resample, shape ``(n_groups, n_samples, len(shares))``."""
+        """The same in each resample, shape ``(n_groups, len(shares), n_samples)``."""
         rows = self._in_order(values)
-        return np.array([resamples.quantiles(values, within, shares) for within in rows])
+        return np.array([resamples.quantiles(values, within, shares).T for within in rows])
 
     def _in_order(self, values: FloatArray) -> list[IntArray]:
         """The rows of each group that hold a number, in ascending order of it."""

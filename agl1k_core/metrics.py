@@ -111,7 +111,7 @@ def evaluate(
     masks = {name: mask[rows.clip] for name, mask in benchmark.subsets.items()}
     groups = Groups(np.array([np.ones(len(rows), dtype=np.bool_), *masks.values()]))
     continents = [1 + list(masks).index(name) for name in {*benchmark.continents} - {""}]
-    whole, *parts = _named(_numbers_of(rows, groups, continents)[:, 0].tolist())
+    whole, *parts = _named(_numbers_of(rows, groups, continents)[:, :, 0].tolist())
     intervals: list[dict[str, Interval]] = [{}]
     if n_bootstrap and rows.n_units > 1:  # a single player has no spread to resample
         resamples = uncertainty.Resamples(len(rows), n_bootstrap, seed, rows.cluster)
@@ -169,7 +169,7 @@ def _numbers_of(
     continents: list[int],
     resamples: uncertainty.Resamples | None = None,
 ) -> FloatArray:
-    """All metrics of all groups, ``(n_groups, n_samples, len(METRICS))``; without resamples the
+    """All metrics of all groups, ``(n_groups, len(METRICS), n_samples)``; without resamples the
     one sample is the rows themselves."""
     distance_km, shares = rows.column("distance_km"), list(QUARTILES.values())
     if resamples is None:
@@ -181,7 +181,7 @@ def _numbers_of(
     balanced = sums.columns([COLUMNS.index(name) for name in BALANCED])
     means = sums.means(groups.members), groups.balanced_means(balanced, continents)
     parts = means[0], quartiles, means[1]
-    return np.concatenate(parts, axis=2, dtype=means[0].dtype, casting="same_kind")
+    return np.concatenate(parts, axis=1, dtype=means[0].dtype, casting="same_kind")
 
 
 def _named(numbers: Iterable[Sequence[T]]) -> list[dict[str, T]]:
@@ -189,7 +189,7 @@ def _named(numbers: Iterable[Sequence[T]]) -> list[dict[str, T]]:
 
 
 def _intervals(resampled: FloatArray) -> list[dict[str, Interval]]:
-    ends = uncertainty.interval_ends(np.moveaxis(resampled, 1, 2)).tolist()
+    ends = uncertainty.interval_ends(resampled).tolist()
     return _named([Interval(low, high) for low, high in group] for group in ends)
 
 

@@ -71,7 +71,7 @@ def _draw(n_units: int, n_samples: int, seed: int) -> FloatArray:
     drawn = np.random.default_rng(seed).integers(0, n_units, (n_samples, n_units), dtype=np.int32)
     drawn += np.arange(0, n_samples * n_units, n_units, dtype=np.int32)[:, None]
     tally = np.bincount(drawn.ravel(), minlength=n_samples * n_units).reshape(n_samples, n_units)
-    counts: FloatArray = tally.astype(np.float32)
+    counts: FloatArray = tally.astype(np.float32, order="F")  # rows are picked more than resamples
     counts.flags.writeable = False
     return counts
 

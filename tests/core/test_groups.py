@@ -29,8 +29,8 @@ def test_means_and_quantiles_are_those_of_each_group(masks: np.ndarray, values: 
     groups = Groups(masks)
     means = groups.sums(values).means(groups.members)
     quantiles = groups.quantiles(values[:, 0], [0.25, 0.75])
-    assert means.shape == (len(masks), 1, 2)
-    for mask, mean, quantile in zip(masks, means[:, 0], quantiles[:, 0], strict=True):
+    assert means.shape == (len(masks), 2, 1)
+    for mask, mean, quantile in zip(masks, means[:, :, 0], quantiles[:, :, 0], strict=True):
         for column in (0, 1):
             expected = _mean(values[mask, column])
             assert mean[column] == pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True)
@@ -46,7 +46,7 @@ def test_resampled_means_are_those_of_each_resample(masks: np.ndarray, values: n
     counts = uncertainty.resample_counts(N_ROWS, n_samples=8)
     means = groups.resampled_sums(values, counts).means(groups.members)
     for mask, of_group in zip(masks, means, strict=True):
-        for weights, mean in zip(counts[:, mask], of_group, strict=True):
+        for weights, mean in zip(counts[:, mask], of_group.T, strict=True):
             expected = _mean(values[mask, 1], weights)
             assert mean[1] == pytest.approx(expected, rel=1e-3, abs=1e-2, nan_ok=True)
 
