@@ -39,6 +39,7 @@ SUBSET_CLASSES = ("animal", "music", "nature", "things")
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
+ObjectArray = npt.NDArray[np.object_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,17 @@ class Benchmark:
             places.canonical_continent(clip.continent) or places.continent_of(code) or ""
             for clip, code in zip(self.clips, self.country_codes, strict=True)
         )
+
+    @cached_property
+    def canonical_labels(self) -> Mapping[str, ObjectArray]:
+        """Label name -> each clip's label in the form in which equal places are equal texts."""
+        countries = [
+            code or places.fold(clip.country)
+            for code, clip in zip(self.country_codes, self.clips, strict=True)
+        ]
+        cities = [places.canonical_city(clip.city) for clip in self.clips]
+        labels = {"continent": self.continents, "country": countries, "city": cities}
+        return {label: np.array(names, dtype=object) for label, names in labels.items()}
 
     def canonical_country(self, name: str) -> str:
         """The code under which this benchmark files a country name; empty when it is none."""

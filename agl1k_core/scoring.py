@@ -209,7 +209,7 @@ class _Records:
         return inside
 
     def _label_accuracy(self, label: str) -> FloatArray:
-        truth = _truth_codes(self.benchmark, label)[self.clip]
+        truth = self.benchmark.canonical_labels[label][self.clip]
         correct = _same(_codes(self.benchmark, label, self.text(label)), truth)
         if self.protocol.only_labelled:
             published = np.array(
@@ -224,7 +224,7 @@ class _Records:
         columns = []
         for label in LABELS:
             codes = _codes(self.benchmark, label, [getattr(place, label) for place in implied])
-            columns.append(_same(codes, _truth_codes(self.benchmark, label)[self.clip]))
+            columns.append(_same(codes, self.benchmark.canonical_labels[label][self.clip]))
         return columns
 
 
@@ -268,15 +268,6 @@ def _codes(benchmark: Benchmark, label: str, names: Sequence[str] | ObjectArray)
     }[label]
     codes, unique = pd.factorize(np.asarray(names, dtype=object))
     return np.array([canonical(name) for name in unique], dtype=object)[codes]
-
-
-def _truth_codes(benchmark: Benchmark, label: str) -> ObjectArray:
-    if label == "continent":
-        return np.array(benchmark.continents, dtype=object)
-    if label == "country":
-        pairs = zip(benchmark.country_codes, benchmark.clips, strict=True)
-        return np.array([code or places.fold(clip.country) for code, clip in pairs], dtype=object)
-    return _codes(benchmark, label, [getattr(clip, label) for clip in benchmark.clips])
 
 
 def _same(predicted: ObjectArray, truth: ObjectArray) -> FloatArray:
