@@ -43,18 +43,27 @@ class BoardPage {
     this.query = ownPart(location.search);
     this.host.addEventListener('click', (event) => this.clicked(event));
     this.host.addEventListener('submit', (event) => event.preventDefault());
-    this.host.addEventListener('change', (event) => this.changed(event, 0));
+    this.host.addEventListener('change', (event) => {
+      if (event.target.type !== 'search') this.changed(event, 0);
+    });
     this.host.addEventListener('input', (event) => {
       if (event.target.type === 'search') this.changed(event, SEARCH_PAUSE_MS);
     });
     document.addEventListener(ROW_CLOSED, () => this.closed());
     document.addEventListener(ROW_COMPARED, (event) => this.note({ other: event.detail }));
-    new IntersectionObserver((seen) => {
-      if (seen.some((entry) => entry.isIntersecting)) this.show();
-    }).observe(this.host);
+    new IntersectionObserver((seen) => this.seen(seen.at(-1))).observe(this.host);
   }
 
   get board() { return this.host.querySelector('.agl-board'); }
+
+  // The board is asked for when its tab is opened, and again whenever it is opened anew.
+  seen(entry) {
+    if (!entry.boundingClientRect.width) this.fresh = false;
+    else if (entry.isIntersecting && !this.fresh) {
+      this.fresh = true;
+      this.show();
+    }
+  }
 
   async show({ whole = false, address = false } = {}) {
     this.request?.abort();
@@ -80,13 +89,14 @@ class BoardPage {
       this.host.replaceChildren(next);
       return;
     }
-    const sorted = document.activeElement?.dataset?.sort;
+    const { sort, open } = document.activeElement?.dataset ?? {};
     const scrolled = current.querySelector('.agl-table-box')?.scrollLeft ?? 0;
     Object.assign(current.dataset, next.dataset);
     current.querySelector('.agl-results').replaceWith(next.querySelector('.agl-results'));
     current.querySelector('[data-download]').href = next.querySelector('[data-download]').href;
     current.querySelector('.agl-table-box').scrollLeft = scrolled;
-    if (sorted) current.querySelector(`[data-sort="${CSS.escape(sorted)}"]`)?.focus();
+    if (sort) current.querySelector(`[data-sort="${CSS.escape(sort)}"]`)?.focus();
+    if (open) current.querySelector(`[data-open="${CSS.escape(open)}"]`)?.focus();
   }
 
   failed(error) {
@@ -98,7 +108,10 @@ class BoardPage {
   changed(event, pause) {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      if (event.target.name === 'board') this.query = new URLSearchParams();
+      if (event.target.name === 'board') {
+        this.query = new URLSearchParams();
+        this.trigger('clear');
+      }
       this.read();
       this.show({ address: true });
     }, pause);
@@ -107,9 +120,10 @@ class BoardPage {
   read() {
     const form = new FormData(this.board.querySelector('form'));
     for (const name of ONE_VALUE) this.query.set(name, form.get(name) ?? '');
+    const boxes = [...this.board.querySelectorAll('[name=kinds]')];
     const kinds = form.getAll('kinds');
-    const all = this.board.querySelectorAll('[name=kinds]').length;
-    this.query.set('kinds', kinds.length === all ? '' : kinds.join(','));
+    if (!kinds.length) for (const box of boxes) box.checked = true;
+    this.query.set('kinds', kinds.length === boxes.length ? '' : kinds.join(','));
     this.query.set('columns', form.getAll('columns').join(','));
     this.query.set('intervals', form.has('intervals') ? '1' : '0');
   }

@@ -159,4 +159,5 @@ def build_leaderboard(boards: Boards, *, tiles: str = "") -> None:
     everything = [behind, detail, histogram, error_lines, comparison, curves]
     table.select(on_open, None, everything, **quick)
     detail.submit(on_compare, None, [comparison, curves], **quick)
-    detail.clear(on_close, None, [behind, detail, comparison], **quick)
+    for closing in (table.clear, detail.clear):
+        closing(on_close, None, [behind, detail, comparison], **quick)

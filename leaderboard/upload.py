@@ -16,11 +16,9 @@ class Upload(gr.File):
     """``gr.File`` for one file, safe in an app that is mounted rather than launched.
 
     There Gradio leaves out its check that a file named by a caller was uploaded, and would read
-    any path of the server, and fetch any address.
+    any path of the server, and fetch any address. The initializer stays Gradio's, because the page
+    gets what it names.
     """
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(type="filepath", file_count="single", **options)
 
     def get_block_name(self) -> str:
         return "file"

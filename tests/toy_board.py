@@ -53,7 +53,7 @@ def prediction_file(
 ) -> bytes:
     """Answers about ``degrees_off`` degrees of latitude off; the first ``refused`` are refusals."""
     drawn = np.random.default_rng(seed).uniform(0.5, 1.5, len(benchmark)) * degrees_off
-    records = []
+    records: list[dict[str, object]] = []
     for i, (clip, off) in enumerate(zip(benchmark.clips, drawn, strict=True)):
         lat = clip.lat - off if clip.lat > 0 else clip.lat + off
         place = {"city": clip.city, "country": clip.country, "continent": clip.continent}

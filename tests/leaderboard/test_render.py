@@ -13,7 +13,7 @@ from leaderboard.api import board_page
 from leaderboard.board import Board
 from leaderboard.compare import compare
 from leaderboard.detail import make_detail
-from leaderboard.query import Query
+from leaderboard.query import Query, to_text
 from leaderboard.submit import dry_run
 from leaderboard.submit_tab import withdraw_one
 from tests.toy_board import MAX_BYTES, add_guesses, add_model
@@ -87,7 +87,7 @@ def test_what_people_wrote_is_text_everywhere(board: Board) -> None:
 def test_no_search_adds_a_tag(board: Board, text: str) -> None:
     plain = Tags(board_page({"toy": board}, "search=zzzz")).names
     query = Query(search=f"zzzz{text}")
-    html = board_page({"toy": board}, render.to_text(query))
+    html = board_page({"toy": board}, to_text(query))
     assert Tags(html).names == plain
 
 
