@@ -63,7 +63,7 @@ class WorldMap(gr.HTML):
             label=label,
             html_template=body,
             js_on_load=script,
-            head=page_head(),
+            head=_component_head(),
             apply_default_css=False,
             readonly=readonly,
             tiles=tiles,
@@ -77,12 +77,21 @@ class WorldMap(gr.HTML):
 
 
 def page_head() -> str:
-    """Tags that load what the map needs; in the page's own head they start it sooner."""
-    return (
-        f'<link rel="stylesheet" href="{leaflet_url("leaflet.css")}">'
-        f'<link rel="stylesheet" href="{static_url("worldmap.css")}">'
-        f'<script src="{leaflet_url("leaflet.js")}"></script>'
-    )
+    """Tags for the head of the whole page, which start what the map needs sooner.
+
+    Leaflet is only preloaded there: Gradio does not wait for a script that stands in the page
+    already, and the map's own script would sometimes run before it.
+    """
+    return f'{_styles()}<link rel="preload" as="script" href="{leaflet_url("leaflet.js")}">'
+
+
+def _component_head() -> str:
+    return f'{_styles()}<script src="{leaflet_url("leaflet.js")}"></script>'
+
+
+def _styles() -> str:
+    addresses = (leaflet_url("leaflet.css"), static_url("worldmap.css"))
+    return "".join(f'<link rel="stylesheet" href="{address}">' for address in addresses)
 
 
 def _folium_parts(height: str) -> tuple[str, str]:

@@ -1,0 +1,269 @@
+"""A round in a real Chromium: by mouse, touch and keyboard, light and dark, narrow and wide."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from fastapi import FastAPI
+from playwright.sync_api import Page, Response, expect
+
+import app as app_module
+from agl1k_core.benchmark import Clip
+from agl1k_core.settings import Settings
+from tests.browser.conftest import NewPage, running
+
+SUBMIT, NEXT, AGAIN = "#agl-submit", "#agl-next", "#agl-again"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
+    return app_module.create_app(
+        Settings.from_env({"AGL1K_DATA": str(tmp_path_factory.mktemp("p"))})
+    )
+
+
+@pytest.fixture(scope="module")
+def url(app: FastAPI) -> Iterator[str]:
+    with running(app) as address:
+        yield address
+
+
+def open_game(page: Page, url: str) -> None:
+    page.goto(url)
+    expect(page.locator("#agl-map [data-outline]")).to_be_visible()
+    expect(page.locator(".agl-help")).to_be_visible()
+    expect(page.locator(".agl-player")).not_to_have_attribute("data-state", "empty")
+
+
+def drop_pin(page: Page, across: float = 0.5, down: float = 0.5) -> None:
+    """Click or tap the map at a share of its width and height."""
+    world = page.locator("#agl-map .folium-map")
+    world.scroll_into_view_if_needed()
+    box = world.bounding_box()
+    assert box is not None
+    at = {"x": box["width"] * across, "y": box["height"] * down}
+    if page.evaluate("matchMedia('(pointer: coarse)').matches"):
+        world.tap(position=at)  # type: ignore[arg-type]
+    else:
+        world.click(position=at)  # type: ignore[arg-type]
+    expect(page.locator("#agl-map .agl-map-status")).to_contain_text("Pin at")
+
+
+def steps_done(page: Page) -> int:
+    return page.locator(".agl-step.is-done").count()
+
+
+def playing_clip(app: FastAPI, page: Page) -> Clip:
+    token = page.evaluate(
+        "performance.getEntriesByType('resource').map(r => r.name)"
+        ".filter(n => n.includes('/clip/')).map(n => n.split('/clip/')[1])"
+    )
+    found = [app.state.services.game.behind(name) for name in token]
+    current = next(entry for entry in found if entry is not None)
+    clip: Clip = current[0].clip(current[1])
+    return clip
+
+
+@pytest.mark.parametrize(
+    ("width", "touch", "dark"), [(1280, False, False), (390, True, True), (390, True, False)]
+)
+def test_a_whole_round(new_page: NewPage, url: str, width: int, touch: bool, dark: bool) -> None:
+    page = new_page(width=width, height=844, touch=touch, dark=dark)
+    open_game(page, url)
+    press = page.tap if touch else page.click
+    for number in range(1, 6):
+        drop_pin(page, 0.4 + 0.03 * number, 0.5)
+        press(SUBMIT)
+        expect(page.locator(".agl-reveal h3")).not_to_be_empty()
+        expect(page.locator(".agl-reveal")).to_contain_text(re.compile(r"\d km"))
+        assert steps_done(page) == number
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        press(NEXT)
+        expect(page.locator(".agl-reveal")).to_have_count(0)
+    expect(page.locator(".agl-rounds tbody tr").first).to_be_visible()
+    assert page.locator(".agl-summary .agl-rounds tbody tr").count() == 5
+    share = page.locator("#agl-share textarea")
+    expect(share).to_have_value(re.compile(rf"{re.escape(url)}\?challenge=[0-9A-Z-]+$"))
+    press(AGAIN)
+    expect(page.locator(".agl-help")).to_be_visible()
+    assert steps_done(page) == 0
+
+
+def test_by_keyboard_alone(page: Page, url: str) -> None:
+    open_game(page, url)
+
+    def tab_to(css: str) -> None:
+        for _ in range(60):
+            if page.evaluate("(css) => document.activeElement.matches(css)", css):
+                return
+            page.keyboard.press("Tab")
+        pytest.fail(f"Tab never reaches {css}")
+
+    for _ in range(2):
+        tab_to("#agl-map .folium-map")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        expect(page.locator("#agl-map .agl-map-status")).to_contain_text("Pin at")
+        tab_to(SUBMIT)
+        page.keyboard.press("Enter")
+        expect(page.locator(".agl-reveal")).to_be_visible()
+        expect(page.locator(NEXT)).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator(".agl-help")).to_be_visible()
+        expect(page.locator("#agl-sound .agl-play")).to_be_focused()
+    assert steps_done(page) == 2
+
+
+def test_a_reload_resumes_in_the_middle(page: Page, url: str, app: FastAPI) -> None:
+    open_game(page, url)
+    first = playing_clip(app, page)
+    page.reload()
+    open_game(page, url)
+    assert playing_clip(app, page) == first
+    drop_pin(page)
+    page.click(SUBMIT)
+    expect(page.locator(".agl-reveal")).to_be_visible()
+    told = page.locator(".agl-reveal").inner_text()
+    page.reload()
+    expect(page.locator(".agl-reveal")).to_be_visible()
+    assert page.locator(".agl-reveal").inner_text() == told
+    expect(page.locator("#agl-map .agl-pin-truth")).to_be_visible()
+
+
+def test_submitting_without_a_pin_says_what_to_do(page: Page, url: str) -> None:
+    open_game(page, url)
+    page.click(SUBMIT)
+    expect(page.locator("#agl-message [role=alert]")).to_contain_text("There is no pin yet")
+    drop_pin(page)
+    page.click(SUBMIT)
+    expect(page.locator(".agl-reveal")).to_be_visible()
+    expect(page.locator("#agl-message [role=alert]")).to_have_count(0)
+
+
+def test_a_double_click_counts_once(page: Page, url: str) -> None:
+    open_game(page, url)
+    drop_pin(page)
+    page.dblclick(SUBMIT)
+    expect(page.locator(".agl-reveal")).to_be_visible()
+    assert steps_done(page) == 1
+
+
+def test_two_players_stay_apart(new_page: NewPage, url: str, app: FastAPI) -> None:
+    pages = [new_page(), new_page()]
+    for page in pages:
+        open_game(page, url)
+    drop_pin(pages[0])
+    pages[0].click(SUBMIT)
+    expect(pages[0].locator(".agl-reveal")).to_be_visible()
+    expect(pages[1].locator(".agl-help")).to_be_visible()
+    assert steps_done(pages[1]) == 0
+    tokens = [page.evaluate("localStorage.getItem('agl1k-player')") for page in pages]
+    assert tokens[0] != tokens[1]
+
+
+def test_the_truth_does_not_travel_before_the_guess(page: Page, url: str, app: FastAPI) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def note(response: Response) -> None:
+        headers = str(response.headers)
+        is_text = any(kind in headers for kind in ("text/", "json", "javascript"))
+        is_map = "/static/map/" in response.url
+        body = response.text() if is_text and not is_map else ""
+        seen.append((response.url, headers + body))
+
+    page.on("response", note)
+    open_game(page, url)
+    clip = playing_clip(app, page)
+    drop_pin(page)
+    assert any("/clip/" in address for address, _ in seen)
+    dom = page.content() + page.evaluate("JSON.stringify(localStorage)")
+    for secret in (clip.key, clip.title, clip.file_name, clip.city, str(clip.lat), str(clip.lon)):
+        leaks = [address for address, text in seen if secret in address or secret in text]
+        assert leaks == [], secret
+        assert secret not in dom, secret
+    page.click(SUBMIT)
+    expect(page.locator(".agl-reveal")).to_contain_text(clip.city)
+
+
+def test_skip_broken_and_the_daily(page: Page, url: str) -> None:
+    open_game(page, url)
+    page.click("#agl-skip")
+    expect(page.locator(".agl-reveal")).to_contain_text("You skipped this clip")
+    page.click(NEXT)
+    page.click("#agl-broken")
+    expect(page.locator(".agl-reveal")).to_contain_text("does not count")
+    page.get_by_text("New round").click()
+    page.get_by_label("Daily five").check()
+    expect(page.locator("#agl-day")).to_be_visible()
+    page.click("#agl-start")
+    expect(page.locator(".agl-status-mode")).to_contain_text("Daily five of")
+    assert steps_done(page) == 0
+
+
+def test_a_timer_counts_down(page: Page, url: str) -> None:
+    open_game(page, url)
+    expect(page.locator(".agl-countdown")).to_be_hidden()
+    page.get_by_text("New round").click()
+    page.get_by_label("Timer").click()
+    page.get_by_role("option", name="30 s a clip").click()
+    page.click("#agl-start")
+    expect(page.locator(".agl-countdown span")).to_have_text(re.compile(r"^(30|29|28) s$"))
+    expect(page.locator(".agl-countdown span")).to_have_text(re.compile(r"^2[0-6] s$"))
+
+
+def test_a_link_opens_its_tab(page: Page, url: str) -> None:
+    page.goto(f"{url}?tab=about")
+    expect(page.get_by_role("heading", name="What is AGL1K?")).to_be_visible()
+
+
+def serious(page: Page) -> list[dict[str, Any]]:
+    found = Axe().run(page).response["violations"]
+    kept = ("id", "impact", "help")
+    return [
+        {name: entry[name] for name in kept} | {"nodes": [n["html"][:200] for n in entry["nodes"]]}
+        for entry in found
+        if entry["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_serious(new_page: NewPage, url: str, dark: bool) -> None:
+    page = new_page(dark=dark)
+    open_game(page, url)
+    assert serious(page) == []
+    drop_pin(page)
+    page.click(SUBMIT)
+    expect(page.locator(".agl-reveal")).to_be_visible()
+    assert serious(page) == []
+    page.get_by_text("New round").click()
+    expect(page.locator("#agl-start")).to_be_visible()
+    assert serious(page) == []
+
+
+@pytest.mark.parametrize("tab", ["leaderboard", "submit", "about"])
+def test_axe_on_the_other_tabs(new_page: NewPage, url: str, tab: str) -> None:
+    page = new_page()
+    page.goto(f"{url}?tab={tab}")
+    expect(page.get_by_role("tab", name=tab.capitalize())).to_have_attribute(
+        "aria-selected", "true"
+    )
+    page.wait_for_load_state("networkidle")
+    assert serious(page) == []
+
+
+def test_behind_a_prefix(tmp_path: Path, page: Page) -> None:
+    """A proxy that serves the app under a path of its own."""
+    settings = Settings.from_env({"AGL1K_DATA": str(tmp_path), "AGL1K_ROOT_PATH": "/arena"})
+    outer = FastAPI()
+    inner = app_module.create_app(settings)
+    outer.mount("/arena", inner)
+    with running(outer) as address:
+        open_game(page, f"{address}arena/")
+        drop_pin(page)
+        page.click(SUBMIT)
+        expect(page.locator(".agl-reveal")).to_be_visible()
