@@ -1,16 +1,19 @@
 """Means and quantiles of overlapping groups of rows, as they are and in every resample.
 
 Rows that lie in exactly the same groups form a cell. Sums are taken once per cell; a group's sum
-is that of its cells, which spares passing over the rows again for each of them.
+is that of its cells, which spares passing over the rows again for each of them. The products are
+sparse: they take one core, where a dense one would wait for another that may be busy.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from agl1k_core import uncertainty
 
@@ -33,15 +36,19 @@ class CellSums:
         return CellSums(self.totals[:, places], counted)
 
     def means(self, cells: FloatArray) -> FloatArray:
-        """Means over cells; ``cells`` of shape ``(..., n_cells)`` is 1 for those of a mean, or 0.
+        """Means over cells; ``cells`` of shape ``(n_means, n_cells)`` has 1 for those of a mean.
 
-        Returns shape ``(..., n_columns, n_samples)``, NaN where there is no number.
+        Returns shape ``(n_means, n_columns, n_samples)``, NaN where there is no number.
         """
-        cells = cells.astype(self.totals.dtype)
-        counted = np.tensordot(cells, self.counted, axes=1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            means: FloatArray = np.tensordot(cells, self.totals, axes=1) / counted
-        return means
+            return _sums(cells, self.totals) / _sums(cells, self.counted)
+
+
+def _sums(cells: FloatArray, values: FloatArray) -> FloatArray:
+    """Sums over some of the first axis; sparse, since a cell belongs to few of the groups."""
+    n_cells, *shape = values.shape
+    flat = csr_array(cells.astype(values.dtype)) @ values.reshape(n_cells, math.prod(shape))
+    return np.asarray(flat).reshape(len(cells), *shape)
 
 
 class Groups:
@@ -78,14 +85,15 @@ class Groups:
 
     def resampled_sums(self, values: FloatArray, counts: FloatArray) -> CellSums:
         """Sums in each resample; ``counts`` as ``uncertainty.resample_counts`` gives them."""
-        order = np.argsort(self.cell, kind="stable")
-        ends = np.cumsum(np.bincount(self.cell, minlength=self.members.shape[1]))
-        slices = [slice(*pair) for pair in zip([0, *ends[:-1]], ends, strict=True)]
-        counts_in_order = counts.T[order]
+        n_cells = self.members.shape[1]
 
         def by_cell(table: npt.NDArray[np.generic]) -> FloatArray:
-            rows = table.T[:, order].astype(np.float32)
-            return np.array([rows[:, cell] @ counts_in_order[cell] for cell in slices])
+            n_rows, n_columns = table.shape
+            row, column = np.nonzero(table)
+            places = self.cell[row] * n_columns + column, row
+            numbers = table[row, column].astype(np.float32)
+            adding = csr_array((numbers, places), shape=(n_cells * n_columns, n_rows))
+            return np.asarray(adding @ counts.T).reshape(n_cells, n_columns, -1)
 
         return CellSums(*map(by_cell, _split(values)))
 
@@ -96,7 +104,8 @@ class Groups:
         ``(n_groups, n_columns, n_samples)``.
         """
         crossed = self.members[:, None] * self.members[list(parts)]
-        means = sums.means(crossed)
+        means = sums.means(crossed.reshape(math.prod(crossed.shape[:2]), crossed.shape[2]))
+        means = means.reshape(*crossed.shape[:2], *means.shape[1:])
         found = np.isfinite(means)
         with np.errstate(invalid="ignore"):
             mean: FloatArray = np.where(found, means, 0).sum(axis=1) / found.sum(axis=1)
@@ -104,10 +113,10 @@ class Groups:
 
     def quantiles(self, values: FloatArray, shares: Sequence[float]) -> FloatArray:
         """Quantiles of one column, shape ``(n_groups, len(shares), 1)``."""
-        nothing = np.full(len(shares), np.nan)
-        found = [values[rows] for rows in self._in_order(values)]
-        quantiles = [np.quantile(some, shares) if len(some) else nothing for some in found]
-        return np.array(quantiles)[:, :, None]
+        rows = self._in_order(values)
+        each_once = [uncertainty.places_among(len(within), shares) for within in rows]
+        found = [places.of(values[rows]).T for places, rows in zip(each_once, rows, strict=True)]
+        return np.array(found)
 
     def resampled_quantiles(
         self, values: FloatArray, shares: Sequence[float], resamples: uncertainty.Resamples

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import numpy as np
 import orjson
@@ -83,10 +84,13 @@ class Batch:
     rows: Sequence[Mapping[str, object]] | Sequence[Sequence[object]]
     tabular: bool = field(default=False)
 
-    def column(self, name: str) -> list[object]:
-        """All values of one field."""
-        place: object = self.names.index(name) if self.tabular else name
-        return [row[place] for row in self.rows]  # type: ignore[index,call-overload]
+    def columns(self, names: Sequence[str]) -> dict[str, list[object]]:
+        """All values of some fields, from one pass over the rows."""
+        if not names:
+            return {}
+        places: list[object] = [self.names.index(n) if self.tabular else n for n in names]
+        rows = map(itemgetter(*places, places[0]), self.rows)  # of two or more: it gives a tuple
+        return dict(zip(names, map(list, zip(*rows, strict=True)), strict=False))
 
     def row(self, position: int) -> dict[str, object]:
         """One record as an object."""
@@ -197,7 +201,14 @@ def _may_repeat_names(data: bytes, tree: object) -> bool:
     colons = np.flatnonzero(characters == ord(":"))
     quoted = colons[characters[colons - 1] == ord('"')]
     unescaped = np.count_nonzero(characters[quoted - 2] != ord("\\"))
-    return int(unescaped) != _count_names(tree)
+    return int(unescaped) != _count_of_flat(tree) and int(unescaped) != _count_names(tree)
+
+
+def _count_of_flat(tree: object) -> int:
+    """Names of the records of a list, which are all where these are flat."""
+    if type(tree) is not list or set(map(type, tree)) != {dict}:
+        return -1
+    return sum(map(len, tree))
 
 
 def _count_names(tree: object) -> int:
@@ -360,7 +371,10 @@ def _kind(value: object) -> str:
 def _csv_batches(data: bytes, problems: Problems) -> Iterator[Batch]:
     text = _decoded(data, "utf-8", problems)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
-    names = tuple(name.strip() for name in next(reader, []))
+    try:
+        names = tuple(name.strip() for name in next(reader, []))
+    except csv.Error as error:
+        raise problems.refusal(f"The header is broken: {error}", "Check the quotes", 1) from None
     _check_header(names, problems)
     rows: list[list[str]] = []
     numbers: list[int] = []

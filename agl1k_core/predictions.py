@@ -160,28 +160,25 @@ def _schema(names: tuple[str, ...]) -> _Schema:
 def _table(batch: Batch, benchmark: Benchmark, problems: Problems) -> _Table:
     schema = _schema(batch.names)
     size = len(batch.rows)
-    given = {name: _given(batch, schema, name) for name in GIVEN}
+    found = batch.columns((*schema.ids, *schema.fields.values()))
+    nothing: list[object] = [None] * size
+    given = {name: found.get(schema.fields.get(name, ""), nothing) for name in GIVEN}
     lat, lon = _numbers(given["latitude"]), _numbers(given["longitude"])
     on_earth = (np.abs(lat) <= 90) & (np.abs(lon) <= 180)
     refused = (lat == 0) & (lon == 0)
     columns = {f"given {name}": _objects(values) for name, values in given.items()}
     columns |= {name: _objects(_labels(given[name])) for name in LABELS}
-    columns["reason"] = _objects(_reasons(batch, schema))
+    columns["reason"] = _objects(_reasons(found.get(schema.fields.get("reason", ""), nothing)))
     columns["status"] = np.full(size, Status.ANSWERED, dtype=object)
     columns["status"][refused] = Status.REFUSED
-    columns["key"] = _objects(_keys(batch, schema, benchmark, problems))
+    ids = [found[name] for name in schema.ids]
+    columns["key"] = _objects(_keys(batch, ids, benchmark, problems))
     lat[refused | ~on_earth] = lon[refused | ~on_earth] = np.nan
     lines = list(batch.lines) if batch.lines is not None else None
     table = _Table(list(batch.numbers), lines, lat, lon, columns)
     for position in np.flatnonzero(~on_earth).tolist():
         _set_answer(table, position, _judge_record(batch.row(position), schema))
     return table
-
-
-def _given(batch: Batch, schema: _Schema, name: str) -> list[object]:
-    if name in schema.fields:
-        return batch.column(schema.fields[name])
-    return [None] * len(batch.rows)
 
 
 def _objects(values: Sequence[object]) -> ObjectArray:
@@ -222,19 +219,17 @@ def _labels(values: list[object]) -> list[str]:
         return [clean_label(value) or "" for value in values]
 
 
-def _reasons(batch: Batch, schema: _Schema) -> list[str]:
-    if "reason" not in schema.fields:
-        return [""] * len(batch.rows)
-    values = batch.column(schema.fields["reason"])
+def _reasons(values: list[object]) -> list[str]:
     return [value if isinstance(value, str) else "" for value in values]
 
 
-def _keys(batch: Batch, schema: _Schema, benchmark: Benchmark, problems: Problems) -> list[str]:
+def _keys(
+    batch: Batch, columns: list[list[object]], benchmark: Benchmark, problems: Problems
+) -> list[str]:
     """The clip of each record, empty (and a problem) where it names none.
 
     Of several ids in a record the first that is a clip counts: others may number the rows.
     """
-    columns = [batch.column(name) for name in schema.ids]
     if len(columns) == 1 and set(map(type, columns[0])) == {str} and "" not in columns[0]:
         return list(map(str.strip, columns[0]))  # type: ignore[arg-type]
     keys = []

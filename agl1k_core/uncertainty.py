@@ -113,18 +113,25 @@ def quantile_places(counts: FloatArray, shares: Sequence[float]) -> QuantilePlac
     Running totals go on from one resample to the next, so that one search finds all places.
     """
     n_samples, n_rows = counts.shape
-    reached = np.cumsum(counts, dtype=np.int64)
     total = counts.sum(axis=1, dtype=np.int64)[:, None]
+    ranks = places_among(total, shares)
+    reached = np.cumsum(counts, dtype=np.int64)
     before = np.cumsum(total)[:, None] - total
-    place = (total - 1) * np.asarray(shares)
-    below = np.floor(place).astype(np.int64)
-    above = np.minimum(below + 1, total - 1)
     first = np.arange(n_samples)[:, None] * n_rows
     low, high = (
         np.clip(np.searchsorted(reached, before + rank, side="right") - first, 0, n_rows - 1)
-        for rank in (below, above)
+        for rank in (ranks.low, ranks.high)
     )
-    return QuantilePlaces(low, high, np.where(total > 0, place - below, np.nan))
+    return QuantilePlaces(low, high, ranks.weight)
+
+
+def places_among(total: int | IntArray, shares: Sequence[float]) -> QuantilePlaces:
+    """Places of quantiles among ``total`` ascending numbers, a count or a column of them."""
+    total = np.atleast_2d(total)
+    place = np.maximum(total - 1, 0) * np.asarray(shares)
+    low = np.floor(place).astype(np.int64)
+    high = np.minimum(low + 1, np.maximum(total - 1, 0))
+    return QuantilePlaces(low, high, np.where(total > 0, place - low, np.nan))
 
 
 @lru_cache(maxsize=128)

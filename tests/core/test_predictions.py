@@ -156,6 +156,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     "deep line": (b'{"key":"paris"}\n{"key":' + b"[" * 100_000, "line 2: The JSON is nested"),
     "zip": (b"PK\x03\x04....", "The file is a ZIP archive"),
     "gzip": (gzip.compress(as_json(RECORDS)), "The file is a gzip archive"),
+    "open header": (b'"key,latitude\nparis,1\n', "line 1: The header is broken"),
     "binary": (b"{\x00\x01\n", "The file is binary"),
     "latin-1": (CSV.replace("bells", "é").encode("latin-1"), "line 2: Byte .* is not UTF-8"),
     "latin-1 json": (b'[{"key": "\xe9"}]', "line 1: Byte 11 is not UTF-8"),
