@@ -83,27 +83,29 @@ class Recording:
         Rate and channels stay those of the beginning where a file changes them midway. Samples of
         float files may be NaN or infinite.
         """
-        waiting: list[Samples] = []
+        waiting: list[av.AudioFrame] = []
         n_waiting = 0
-        for samples in self._samples():
-            waiting.append(samples)
-            n_waiting += samples.shape[1]
+        for frame in self._planar():
+            waiting.append(frame)
+            n_waiting += frame.samples
             if n_waiting >= n_samples:
-                yield np.concatenate(waiting, axis=1)
+                yield _joined(waiting)
                 waiting, n_waiting = [], 0
         if waiting:
-            yield np.concatenate(waiting, axis=1)
+            yield _joined(waiting)
 
-    def _samples(self) -> Iterator[Samples]:
+    def _planar(self) -> Iterator[av.AudioFrame]:
+        """Frames of float samples, a plane for each channel."""
         resampler, shape = self._resampler(), None
+        as_it_is = ("fltp", self._layout.name, self.sample_rate_hz)
         for frame in self._frames:
             if shape not in (None, _shape(frame)):
-                yield from _arrays(resampler.resample(None))
+                yield from resampler.resample(None)
                 resampler = self._resampler()
             shape = _shape(frame)
             frame.pts = None
-            yield from _arrays(resampler.resample(frame))
-        yield from _arrays(resampler.resample(None))
+            yield from [frame] if shape == as_it_is else resampler.resample(frame)
+        yield from resampler.resample(None)
 
     def _resampler(self) -> AudioResampler:
         return AudioResampler(format="fltp", layout=self._layout, rate=self.sample_rate_hz)
@@ -214,9 +216,17 @@ def _shape(frame: av.AudioFrame) -> tuple[str, str, int]:
     return frame.format.name, frame.layout.name, frame.sample_rate
 
 
-def _arrays(frames: list[av.AudioFrame]) -> Iterator[Samples]:
+def _joined(frames: list[av.AudioFrame]) -> Samples:
+    """One array of many frames: twice as fast as ``to_ndarray`` for each."""
+    n = sum(frame.samples for frame in frames)
+    joined = np.empty((len(frames[0].planes), n), np.float32)
+    at = 0
     for frame in frames:
-        yield frame.to_ndarray().astype(np.float32, copy=False)
+        for channel, plane in enumerate(frame.planes):
+            samples: Samples = np.frombuffer(memoryview(plane), np.float32, frame.samples)
+            joined[channel, at : at + frame.samples] = samples
+        at += frame.samples
+    return joined
 
 
 def _reduced(peaks: npt.NDArray[np.float32], n: int) -> list[float]:

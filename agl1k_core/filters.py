@@ -6,9 +6,10 @@ et al. 2026, "The Sonar Moment", appendix A.2. What the equation leaves open is 
 
 - ``x[n]`` is the mean of the channels; clipping is counted in the channels themselves, for mixing
   hides it.
-- Frames last about 46 ms (``frame_samples``: 2048 samples at 44.1 and 48 kHz) and begin every half
-  frame, each freed of its mean and under a periodic Hann window. Only whole frames count; sound
-  shorter than a frame is one frame, filled up with zeros.
+- Frames last about 46 ms (``frame_samples``: 2048 samples at 44.1 and 48 kHz) and follow each other
+  without overlap, as is usual for acoustic complexity; each is freed of its mean and under a
+  periodic Hann window. Only whole frames count; sound shorter than a frame is one frame, filled up
+  with zeros.
 - ``P[k]`` is the mean over the frames (Welch's estimate), ``E[f, t]`` the power of one frame. Both
   leave out the bins at 0 Hz and at half the rate, where conventions of scaling differ.
 - ``x_max`` is the peak of the recording, and at most full scale.
@@ -247,7 +248,6 @@ class _Spectrum:
 
     def __init__(self, n: int) -> None:
         self._frame = n
-        self._hop = n // 2
         self._window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(n) / n)
         self._rest: Audio = np.zeros(0, np.float32)
         self._last: Audio | None = None
@@ -257,12 +257,11 @@ class _Spectrum:
 
     def add(self, mono: Audio) -> None:
         samples = np.concatenate([self._rest, mono]) if len(self._rest) else mono
-        n_frames = max(0, (len(samples) - self._frame) // self._hop + 1)
-        if n_frames:
-            frames = np.lib.stride_tricks.sliding_window_view(samples, self._frame)[:: self._hop]
-            for start in range(0, n_frames, _FRAMES_AT_ONCE):
-                self._add_frames(frames[start : start + _FRAMES_AT_ONCE])
-        self._rest = samples[n_frames * self._hop :].copy()
+        whole = len(samples) // self._frame * self._frame
+        frames = samples[:whole].reshape(-1, self._frame)
+        for start in range(0, len(frames), _FRAMES_AT_ONCE):
+            self._add_frames(frames[start : start + _FRAMES_AT_ONCE])
+        self._rest = samples[whole:].copy()
 
     def _add_frames(self, frames: Audio) -> None:
         windowed = frames - frames.mean(axis=1, keepdims=True)
