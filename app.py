@@ -192,9 +192,13 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(leaderboard_router(services.boards))
     mount_static(app)
     app.add_middleware(BodyLimit, max_bytes=int((settings.max_upload_mb + 1) * 2**20))
+    page = build_page(services)
+    # a page that is mounted counts as not launched, and then any path that a caller names as an
+    # uploaded file would be copied to where it can be downloaded
+    page.has_launched = True
     mounted: FastAPI = gr.mount_gradio_app(
         app,
-        build_page(services),
+        page,
         path="/",
         root_path=settings.root_path or None,
         theme=theme(),

@@ -187,3 +187,13 @@ def test_nothing_of_a_visitor_is_logged_or_stored(
     for telltale in ("Telltale", "203.0.113.77"):
         assert telltale.encode() not in stored
         assert telltale not in caplog.text
+
+
+def test_no_file_of_the_server_can_be_named_as_an_upload(client: TestClient) -> None:
+    clips = Path(app_module.__file__).parent / "assets" / "demo" / "clips.csv"
+    named = {"path": str(clips), "meta": {"_type": "gradio.FileData"}}
+    for endpoint, data in (("dry_run", [named, ""]), ("leaderboard", [named, ""])):
+        answer = client.post(f"/gradio_api/run/{endpoint}", json={"data": data})
+        assert answer.status_code == 500
+        assert "There is no board" not in answer.text, "the file was taken"
+        assert "/gradio/" not in answer.text
