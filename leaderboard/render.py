@@ -44,6 +44,7 @@ def _environment() -> Environment:
         COLUMN=COLUMN, DEFAULT_COLUMNS=DEFAULT_COLUMNS, KINDS=KINDS, KIND_HELP=KIND_HELP,
         RANKABLE=RANKABLE, SUBSETS=SUBSETS, STATUSES=STATUSES, STATUS_HELP=STATUS_HELP,
         SUMMARY_COLUMNS=SUMMARY_COLUMNS, cell=cell, compact=compact, to_text=to_text,
+        signed=signed,
     )  # fmt: skip
     return environment
 
@@ -138,6 +139,12 @@ def compact(column: Column, value: float) -> str:
     """A value without decimals that nobody compares: ends of intervals, differences."""
     text = column.text(value)
     return text if column.unit == "share" or text == "–" else f"{value:.0f}"
+
+
+def signed(column: Column, value: float) -> str:
+    """A difference of two values of a column, with its sign; "–" where there is none."""
+    text = compact(column, abs(value))
+    return text if text == "–" else f"{'−' if value < 0 else '+'}{text}"
 
 
 def sort_state(query: Query, name: str) -> str:

@@ -11,6 +11,7 @@ from agl1k_core.errors import Agl1kError
 from leaderboard import render
 from leaderboard.api import board_page
 from leaderboard.board import Board
+from leaderboard.columns import COLUMN
 from leaderboard.compare import compare
 from leaderboard.detail import make_detail
 from leaderboard.query import Query, to_text
@@ -131,3 +132,17 @@ def test_limits_are_told(board: Board) -> None:
     words = Tags(render.limits_page(board, 3 * 2**20)).words
     assert "at most 3 MB" in words
     assert "40 clips" in words
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("distance_km", -12.4, "−12"),
+        ("distance_km", 12.6, "+13"),
+        ("city_accuracy", 0.0125, "+1.2"),
+        ("city_accuracy", -0.3, "−30.0"),
+        ("geoscore", float("nan"), "–"),
+    ],
+)
+def test_differences_carry_their_sign(name: str, value: float, text: str) -> None:
+    assert render.signed(COLUMN[name], value) == text
