@@ -1,4 +1,4 @@
-"""Figures of distances, in plotly; ``assets/leaderboard.css`` gives ink and lines their colours."""
+"""Figures of distances, in plotly; ``assets/leaderboard-detail.css`` colours ink and lines."""
 
 from __future__ import annotations
 
