@@ -47,6 +47,16 @@ _OUTLINE_SAMPLES = 1024
 
 BLOCK_SAMPLES = 65536
 
+#: Why a file is no recording; what the system says of a file that it cannot open is another reason.
+REASONS = {
+    "empty": "The file is empty. Fetch or copy it again.",
+    "not_audio": "The file is no audio that can be read. "
+    "Give a recording in MP3, M4A, FLAC, WAV or Ogg.",
+    "no_sound": "The file holds no sound, only pictures or other data.",
+    "undecodable": "No sound could be decoded: the file is truncated or damaged. "
+    "Fetch or copy it again.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class AudioInfo:
@@ -59,18 +69,21 @@ class AudioInfo:
 
 
 class Recording:
-    """An opened recording: its rate and channels, and its samples block by block."""
+    """An opened recording: its rate and channels, and its samples block by block.
+
+    ``formats`` are FFmpeg's names of the container; ``declared_s`` is how long the header says
+    that the recording is, None where no header says so.
+    """
 
     def __init__(self, container: av.container.InputContainer) -> None:
         stream = container.streams.audio[0]
         self.codec: str = stream.codec_context.codec.canonical_name
+        self.formats: frozenset[str] = frozenset(container.format.name.split(","))
+        self.declared_s = _declared_s(container, stream)
         self._frames = _decoded(container, stream)
         first = next(self._frames, None)
         if first is None:
-            raise Agl1kError(
-                "No sound could be decoded: the file is truncated or damaged. "
-                "Fetch or copy it again."
-            )
+            raise Agl1kError(REASONS["undecodable"])
         # Of the frame, not of the header: HE-AAC decodes at twice the rate that it declares.
         self.sample_rate_hz: int = first.sample_rate
         self.channels: int = first.layout.nb_channels
@@ -179,19 +192,28 @@ def _opened(path: Path) -> Iterator[av.container.InputContainer]:
     """The container of a file that has a stream of sound; FFmpeg's errors become sentences."""
     try:
         if path.stat().st_size == 0:
-            raise Agl1kError("The file is empty. Fetch or copy it again.")
+            raise Agl1kError(REASONS["empty"])
         # "file:" keeps FFmpeg from reading a name such as "concat:a" as an address.
         container = av.open(f"file:{path.absolute()}", options=_READ)
     except OSError as error:
         raise Agl1kError(f"The file cannot be read: {_reason(error)}.") from None
     except av.FFmpegError:
-        raise Agl1kError(
-            "The file is no audio that can be read. Give a recording in MP3, M4A, FLAC, WAV or Ogg."
-        ) from None
+        raise Agl1kError(REASONS["not_audio"]) from None
     with container:
         if not container.streams.audio:
-            raise Agl1kError("The file holds no sound, only pictures or other data.")
+            raise Agl1kError(REASONS["no_sound"])
         yield container
+
+
+def _declared_s(container: av.container.InputContainer, stream: av.AudioStream) -> float | None:
+    if stream.duration is None or stream.time_base is None:
+        return None
+    declared_s = float(stream.duration * stream.time_base)
+    # Without a header FFmpeg guesses: the size by the bit rate of the beginning.
+    bit_rate = stream.codec_context.bit_rate
+    guessed_s = 8 * container.size / bit_rate if bit_rate else 0.0
+    guesses = container.format.name in ("mp3", "aac")
+    return None if guesses and abs(declared_s - guessed_s) < 0.002 * declared_s else declared_s
 
 
 def _decoded(

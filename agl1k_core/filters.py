@@ -186,11 +186,11 @@ class Measure:
         channels = np.atleast_2d(_floating(block))
         if not channels.shape[-1]:
             return
-        square_sum = _square_sum(channels.ravel())
-        if not np.isfinite(square_sum) and not np.isfinite(channels).all():
+        if not all_finite(channels):
             raise Agl1kError(
                 "Some samples are no finite numbers (NaN or infinite). Export the recording again."
             )
+        square_sum = _square_sum(channels.ravel())
         mono = channels[0] if len(channels) == 1 else channels.mean(axis=0)
         self._n += len(mono)
         self._sum += float(mono.sum(dtype=np.float64))
@@ -292,6 +292,13 @@ class _Spectrum:
         heard = self._energy > 0
         complexity = float((self._change[heard] / self._energy[heard]).sum())
         return flatness, complexity, len(self._energy)
+
+
+def all_finite(samples: Audio) -> bool:
+    """Whether no sample is NaN or infinite; quick where none is."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = samples.sum()
+    return bool(np.isfinite(total) or np.isfinite(samples).all())
 
 
 def _floating(block: Audio) -> Audio:

@@ -1,4 +1,4 @@
-"""Recordings as the science reads them: mono, at one rate, in blocks of bounded size."""
+"""Recordings as taggers hear them: one channel, at one rate, in blocks of bounded size."""
 
 from __future__ import annotations
 
@@ -11,15 +11,23 @@ import numpy.typing as npt
 from av.audio.resampler import AudioResampler
 
 from agl1k_core import audio
+from agl1k_core.filters import all_finite
 
 Mono = npt.NDArray[np.float32]
 
 
-def mono_blocks(path: Path, sample_rate_hz: int) -> Iterator[Mono]:
-    """The mean of the channels at ``sample_rate_hz``, in blocks of shape (n,)."""
+def mono_blocks(path: Path, sample_rate_hz: int, *, first_channel: bool = False) -> Iterator[Mono]:
+    """The mean of the channels at ``sample_rate_hz``, in blocks of shape (n,).
+
+    ``first_channel`` takes that one alone, for recordings whose channels cancel each other
+    (``examine.Examined.first_channel``). Samples that are no numbers become silence.
+    """
     with audio.open_recording(path) as recording:
-        mono = (block.mean(axis=0) for block in recording.blocks())
-        yield from resampled(mono, recording.sample_rate_hz, sample_rate_hz)
+        blocks = (
+            _finite(block[0] if first_channel else block.mean(axis=0))
+            for block in recording.blocks()
+        )
+        yield from resampled(blocks, recording.sample_rate_hz, sample_rate_hz)
 
 
 def resampled(blocks: Iterator[Mono], rate_hz: int, target_hz: int) -> Iterator[Mono]:
@@ -33,6 +41,12 @@ def resampled(blocks: Iterator[Mono], rate_hz: int, target_hz: int) -> Iterator[
         frame.sample_rate = rate_hz
         yield from _arrays(resampler.resample(frame))
     yield from _arrays(resampler.resample(None))
+
+
+def _finite(samples: Mono) -> Mono:
+    if all_finite(samples):
+        return samples
+    return np.nan_to_num(samples, nan=0.0, posinf=1.0, neginf=-1.0)
 
 
 def _arrays(frames: list[av.AudioFrame]) -> Iterator[Mono]:

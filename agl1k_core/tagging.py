@@ -126,9 +126,13 @@ def load_tagger(
     raise Agl1kError(f"There is no tagger {name!r}; there are {', '.join(BACKENDS)}.")
 
 
-def tag(path: Path, tagger: Tagger) -> Tags:
-    """Tag a recording, in bounded memory; raises ``Agl1kError`` where it cannot be read."""
-    return tag_blocks(mono.mono_blocks(path, tagger.sample_rate_hz), tagger)
+def tag(path: Path, tagger: Tagger, *, first_channel: bool = False) -> Tags:
+    """Tag a recording, in bounded memory; raises ``Agl1kError`` where it cannot be read.
+
+    ``first_channel``: see ``mono.mono_blocks``.
+    """
+    rate_hz = tagger.sample_rate_hz
+    return tag_blocks(mono.mono_blocks(path, rate_hz, first_channel=first_channel), tagger)
 
 
 def tag_blocks(blocks: Iterable[FloatArray], tagger: Tagger) -> Tags:
