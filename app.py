@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from threading import Thread
-from typing import Any, cast
+from typing import cast
 from urllib.parse import parse_qs, urlsplit
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -77,6 +77,7 @@ def open_services(settings: Settings) -> Services:
         guesses,
         secret,
         clip_ready=clips.prepare,
+        clips_at_hand=clips.at_hand,
         prefetch=clips.prefetch,
         model_guesses=_model_answers(boards),
     )
@@ -128,7 +129,7 @@ def build_page(services: Services) -> gr.Blocks:
     """The page: a header and four tabs."""
     settings, library = services.settings, services.library
     names = {slug: benchmark.name for slug, benchmark in library.benchmarks.items()}
-    play = Play(services.game, sound_of(services), library.default)
+    play = Play(services.game, sound_of(services), [library.default, *library.benchmarks])
     with gr.Blocks(title="AGL1K: hear a place, find it on the map") as page:
         gr.HTML(frame.header_html(), padding=False)
         with gr.Tabs(elem_id="agl-tabs") as tabs:
@@ -143,20 +144,20 @@ def build_page(services: Services) -> gr.Blocks:
         build_endpoints(services.boards, settings)
         href = gr.Textbox(visible=False)
 
-        def opened(player: object, token: object, history: object, address: object) -> list[Any]:
-            return [
-                gr.update(selected=selected_tab(address)),
-                *tab.open(player, token, history, address),
-            ]
-
+        quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
         page.load(
-            opened,
+            lambda address: gr.update(selected=selected_tab(address)),
+            href,
+            tabs,
+            js="(_) => location.href",
+            **quiet,
+        )
+        page.load(
+            tab.open,
             [*tab.inputs, href],
-            [tabs, *tab.outputs],
+            tab.outputs,
             js="(player, round, history, _) => [player, round, history, location.href]",
-            queue=False,
-            show_progress="hidden",
-            api_visibility="private",
+            **quiet,
         )
     return cast(gr.Blocks, page)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -96,6 +97,11 @@ class Benchmark:
     def index(self) -> Mapping[str, int]:
         """Key -> position in ``clips``."""
         return {clip.key: position for position, clip in enumerate(self.clips)}
+
+    @cached_property
+    def file_name_counts(self) -> Mapping[str, int]:
+        """Casefolded file name -> how many clips have it."""
+        return Counter(clip.file_name.casefold() for clip in self.clips)
 
     @cached_property
     def lat(self) -> FloatArray:

@@ -62,8 +62,7 @@ def _candidates(benchmark: Benchmark, clip: Clip) -> Iterator[str]:
     names = {clip.file_name, *(unicodedata.normalize(f, clip.file_name) for f in ("NFC", "NFD"))}
     for name in sorted(names):
         yield from (f"{stem}/{name}" for stem in stems)
-    folded = clip.file_name.casefold()
-    if sum(other.file_name.casefold() == folded for other in benchmark.clips) == 1:
+    if benchmark.file_name_counts[clip.file_name.casefold()] == 1:
         yield from sorted(names)
 
 

@@ -28,7 +28,7 @@ from fastapi.responses import FileResponse, PlainTextResponse
 
 from agl1k_core import audio
 from agl1k_core.benchmark import Benchmark
-from agl1k_core.download import Patience
+from agl1k_core.download import Patience, UnreachableError
 from agl1k_core.errors import Agl1kError
 from agl1k_core.fetch import fetch_recording
 from agl1k_core.recordings import find_recording
@@ -50,6 +50,7 @@ _LEFT_OVER_S = 86_400
 _FAILURE_STANDS_S = 30
 _MAX_WAITING = 200
 _MAX_SLOW = 8
+_LOOK_AGAIN_S = 30
 
 Fetch = Callable[[Benchmark, str, Path], Path]
 Resolve = Callable[[str], tuple[Benchmark, str] | None]
@@ -99,6 +100,8 @@ class ClipStore:
         self._lock = threading.Lock()
         self._making: dict[str, Future[PreparedClip]] = {}
         self._failed: dict[str, tuple[float, Agl1kError]] = {}
+        self._unreachable_s = float("-inf")
+        self._found: dict[str, tuple[float, frozenset[str]]] = {}
         self._prefetcher = _Prefetcher(self.prepare, prefetchers)
 
     def prepare(self, benchmark: Benchmark, key: str) -> PreparedClip:
@@ -149,6 +152,42 @@ class ClipStore:
             os.utime(path, (time.time(), _FIXED_MTIME_S))
         return prepared
 
+    def at_hand(self, benchmark: Benchmark) -> frozenset[str] | None:
+        """The clips that need no network, or None where any clip may be had.
+
+        Looked up where nothing can be fetched: no address is known, or the source has just been
+        out of reach.
+        """
+        if benchmark.audio_url and not self._is_offline():
+            return None
+        now = time.monotonic()
+        looked_s, keys = self._found.get(benchmark.content_hash, (-_LOOK_AGAIN_S, frozenset()))
+        if now - looked_s >= _LOOK_AGAIN_S:
+            keys = frozenset(
+                key
+                for key in benchmark.index
+                if _in_folder(benchmark, key) or self.has(benchmark, key)
+            )
+            self._found[benchmark.content_hash] = (now, keys)
+        return keys
+
+    def has(self, benchmark: Benchmark, key: str) -> bool:
+        """Whether the cache holds a copy of a clip."""
+        return (self._folder / f"{_opaque_name(benchmark, key)}.json").is_file()
+
+    def _is_offline(self) -> bool:
+        return time.monotonic() - self._unreachable_s < self._failure_stands_s
+
+    def _fetched(self, benchmark: Benchmark, key: str, folder: Path) -> Path:
+        """Fetch a recording; a source out of reach is not tried again for a while."""
+        if self._is_offline():
+            raise Agl1kError("The source of the recordings was out of reach a moment ago.")
+        try:
+            return self._fetch(benchmark, key, folder)
+        except UnreachableError:
+            self._unreachable_s = time.monotonic()
+            raise
+
     def prefetch(self, benchmark: Benchmark, keys: Iterable[str]) -> None:
         """Prepare clips in the background; when too many wait, the newest are left out."""
         for key in keys:
@@ -164,7 +203,7 @@ class ClipStore:
         with tempfile.TemporaryDirectory(prefix="incoming-", dir=self._folder) as scratch:
             source = _in_folder(benchmark, key)
             stamp = _stamp(source) if source else ""
-            recording = source or self._fetch(benchmark, key, Path(scratch))
+            recording = source or self._fetched(benchmark, key, Path(scratch))
             copy = audio.tag_free_copy(recording, Path(scratch) / "copy")
             info, peaks = audio.outline(copy, N_PEAKS)
             about = {

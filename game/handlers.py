@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qs, urlsplit
 
@@ -38,13 +38,14 @@ class Play:
     """The handlers of the play tab over one ``Game``.
 
     Tokens are what the browser holds. A problem that a player can act on becomes the ``message``
-    of a ``Screen`` that leaves the rest of the page as it was.
+    of a ``Screen`` that leaves the rest of the page as it was. ``benchmarks``: slugs, the default
+    first; the others are played when its recordings cannot be had.
     """
 
-    def __init__(self, game: Game, sound_of: SoundOf, default_benchmark: str) -> None:
+    def __init__(self, game: Game, sound_of: SoundOf, benchmarks: Sequence[str]) -> None:
         self._game = game
         self._sound_of = sound_of
-        self._default = default_benchmark
+        self._default, self._benchmarks = benchmarks[0], [*dict.fromkeys(benchmarks)]
 
     def open(self, player: object, round_token: object, href: str = "") -> Screen:
         """The page was loaded: the linked round, the one begun before, or a new free one."""
@@ -65,13 +66,16 @@ class Play:
         return self._game.resume(player) or self._game.start_free(player, self._default)
 
     def _fallback(self, player: str, message: str) -> Screen:
-        """A link that leads nowhere still leaves something to play."""
-        try:
-            view = self._game.resume(player) or self._game.start_free(player, self._default)
-            return replace(self._screen(player, view), message=message)
-        except Agl1kError as error:
-            messages = dict.fromkeys([message, str(error)])
-            return Screen(player, stage="none", message="\n".join(messages))
+        """A link that leads nowhere, or a source out of reach, still leaves something to play."""
+        messages = [message]
+        for benchmark in self._benchmarks:
+            try:
+                view = self._game.resume(player) or self._game.start_free(player, benchmark)
+                screen = self._screen(player, view)
+                return replace(screen, message=_lines([*messages, screen.message]))
+            except Agl1kError as error:
+                messages.append(str(error))
+        return Screen(player, stage="none", message=_lines(messages))
 
     def start(self, player: str, wish: Wish) -> Screen:
         """Begin the round that was wished for; its timer runs from now."""
@@ -212,6 +216,11 @@ class Play:
             share=share_text(summary),
             history_entry=summary.history_entry(),
         )
+
+
+def _lines(messages: Iterable[str]) -> str:
+    """Each message once, one a line."""
+    return "\n".join(dict.fromkeys(message for message in messages if message))
 
 
 def _address(clip_token: str) -> str:

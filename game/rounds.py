@@ -21,7 +21,7 @@ from game.daily import DAILY_EPOCH, DailyRecord
 from game.nicknames import clean_nickname
 from game.picking import Filters, round_continents
 from game.reveal import ModelAnswer
-from game.sound import ClipReady, SoundCheck
+from game.sound import AtHand, ClipReady, SoundCheck
 from game.standing import Standing, last_audible
 from game.starting import RoundMaker
 from game.tokens import Tokens, read_challenge_code
@@ -43,6 +43,10 @@ def _always_ready(benchmark: Benchmark, key: str) -> bool:
     return True
 
 
+def _any_clip(benchmark: Benchmark) -> None:
+    return None
+
+
 def _no_prefetch(benchmark: Benchmark, keys: Sequence[str]) -> None:
     return None
 
@@ -55,7 +59,8 @@ class Game:
     """Rounds over some benchmarks (by slug), kept in a store.
 
     ``clip_ready(benchmark, key)`` makes a recording ready to be served; False, an ``Agl1kError``
-    or an ``OSError`` mean that it cannot be had. ``prefetch(benchmark, keys)`` may fetch clips
+    or an ``OSError`` mean that it cannot be had. ``clips_at_hand(benchmark)`` tells which need
+    no network, or None where any may be had. ``prefetch(benchmark, keys)`` may fetch clips
     ahead and must return at once. ``model_guesses(benchmark, key)`` tells what models answered,
     as (name, (latitude, longitude) or None). Every method that takes a token or an option raises
     ``Agl1kError`` with a sentence for the player when it cannot be used.
@@ -70,6 +75,7 @@ class Game:
         clock: Callable[[], datetime] = _utc_now,
         rng: random.Random | None = None,
         clip_ready: ClipReady = _always_ready,
+        clips_at_hand: AtHand = _any_clip,
         prefetch: Callable[[Benchmark, Sequence[str]], None] = _no_prefetch,
         model_guesses: Callable[[Benchmark, str], Iterable[ModelAnswer]] = _no_models,
         epoch: date = DAILY_EPOCH,
@@ -79,7 +85,7 @@ class Game:
         self._tokens = Tokens(secret)
         self._clock = clock
         self._rng = rng or random.SystemRandom()
-        self._sound = SoundCheck(store, clip_ready, clock)
+        self._sound = SoundCheck(store, clip_ready, clock, clips_at_hand)
         self._maker = RoundMaker(
             benchmarks, store, self._tokens, self._sound, clock=clock, rng=self._rng, epoch=epoch
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 
@@ -22,23 +22,35 @@ FORGET_AFTER = timedelta(minutes=2)
 _MAX_REMEMBERED = 10_000
 
 ClipReady = Callable[[Benchmark, str], object]
+#: The clips that need no network, or None where any may be had.
+AtHand = Callable[[Benchmark], Collection[str] | None]
 
 
 class SoundCheck:
     """Sees to it that the clip at a round's position can be heard."""
 
     def __init__(
-        self, store: GuessStore, clip_ready: ClipReady, clock: Callable[[], datetime]
+        self,
+        store: GuessStore,
+        clip_ready: ClipReady,
+        clock: Callable[[], datetime],
+        at_hand: AtHand,
     ) -> None:
         self._store = store
         self._clip_ready = clip_ready
         self._clock = clock
+        self._at_hand = at_hand
         self._lost: dict[tuple[str, str], datetime] = {}
         self._replaced: set[tuple[str, int]] = set()
 
     def audible(self, benchmark: Benchmark, keys: Sequence[str]) -> Sequence[str]:
-        """``keys`` without the ones lost of late, if enough for a round are left."""
-        kept = [key for key in keys if not self._is_lost(benchmark, key)]
+        """``keys`` that can be had as far as is known, if they are enough for a round."""
+        at_hand = self._at_hand(benchmark)
+        kept = [
+            key
+            for key in keys
+            if (at_hand is None or key in at_hand) and not self._is_lost(benchmark, key)
+        ]
         return kept if len(kept) >= CLIPS_PER_ROUND else keys
 
     def settle(
@@ -54,8 +66,10 @@ class SoundCheck:
         if self._can_be_had(benchmark, lost):
             return round_, (REPLACED,) if step in self._replaced else ()
         avoid = [key for key in benchmark.index if self._is_lost(benchmark, key)]
+        at_hand = self._at_hand(benchmark) or ()
         stand_ins = replacements(benchmark, order(), round_.clip_keys, avoid)
-        tried = islice(stand_ins, MAX_REPLACEMENTS)
+        likely = sorted(stand_ins, key=lambda key: key not in at_hand)  # else in their order
+        tried = islice(likely, MAX_REPLACEMENTS)
         found = next((key for key in tried if self._can_be_had(benchmark, key)), None)
         if found is not None:
             stands = self._store.replace_clip(

@@ -175,7 +175,8 @@ def test_nothing_of_a_visitor_is_logged_or_stored(
     headers = {"User-Agent": "Telltale/7", "X-Forwarded-For": "203.0.113.77"}
     with TestClient(made) as visitor:
         config = visitor.get("/config", headers=headers).json()
-        load = next(d for d in config["dependencies"] if d["targets"][0][1] == "load")
+        loads = [d for d in config["dependencies"] if d["targets"][0][1] == "load"]
+        load = next(dependency for dependency in loads if len(dependency["inputs"]) == 4)
         body = {
             "fn_index": load["id"], "session_hash": "abc", "trigger_id": None,
             "data": ["", "", [], "http://127.0.0.1/"],

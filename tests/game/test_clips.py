@@ -18,7 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from agl1k_core.benchmark import Benchmark, Clip
-from agl1k_core.download import Patience
+from agl1k_core.download import Patience, UnreachableError
 from agl1k_core.errors import Agl1kError
 from agl1k_core.fetch import fetch_recording
 from game.clips import (
@@ -453,3 +453,30 @@ def test_slow_clips_hold_up_nobody_else(tmp_path: Path, local: Benchmark, sound:
     with site:
         assert asyncio.run(play(site.url)) == (200, {200})
     assert isinstance(ready, PreparedClip)
+
+
+def test_a_source_out_of_reach_is_not_tried_again_at_once(tmp_path: Path, sound: bytes) -> None:
+    fetcher = Fetcher(sound)
+    fetcher.error = UnreachableError("archive out of reach")
+    store = ClipStore(tmp_path / "cache", fetch=fetcher, failure_stands_s=60)
+    far = benchmark(None, "http://127.0.0.1:9/{key}", a="a.mp3", b="b.mp3")
+    for key in ("a", "b"):
+        with pytest.raises(Agl1kError):
+            store.prepare(far, key)
+    assert fetcher.keys == ["a"]
+
+
+def test_clips_at_hand_are_told_where_nothing_can_be_fetched(
+    folder: Path, tmp_path: Path, sound: bytes
+) -> None:
+    fetcher = Fetcher(sound)
+    store = ClipStore(tmp_path / "cache", fetch=fetcher, failure_stands_s=60)
+    names = {"here": f"{PLACE}.mp3", "cached": "c.mp3", "gone": "g.mp3"}
+    assert store.at_hand(benchmark(folder, **names)) == frozenset({"here"})
+    mixed = benchmark(folder, "http://127.0.0.1:9/{key}", **names, more="m.mp3")
+    store.prepare(mixed, "cached")
+    assert store.at_hand(mixed) is None
+    fetcher.error = UnreachableError("archive out of reach")
+    with pytest.raises(Agl1kError):
+        store.prepare(mixed, "gone")
+    assert store.at_hand(mixed) == frozenset({"here", "cached"})

@@ -26,7 +26,7 @@ def prepared(clip_token: str) -> PreparedClip:
 
 @pytest.fixture
 def play(game: Game, toy: Benchmark) -> Play:
-    return Play(game, prepared, toy.slug)
+    return Play(game, prepared, [toy.slug])
 
 
 def everything(screen: Screen) -> str:
@@ -204,15 +204,28 @@ def test_a_clip_whose_outline_cannot_be_drawn_is_still_offered(game: Game, toy: 
     def gone(clip_token: str) -> PreparedClip:
         raise Agl1kError("gone")
 
-    screen = Play(game, gone, toy.slug).open("", "")
+    screen = Play(game, gone, [toy.slug]).open("", "")
     assert screen.sound is not None
     assert (screen.sound.peaks, screen.sound.duration_s) == ((), 0.0)
 
 
 def test_no_recordings_at_all_is_a_message(new_game: Callable[..., Game], toy: Benchmark) -> None:
     silent = new_game(clip_ready=lambda benchmark, key: False)
-    screen = Play(silent, prepared, toy.slug).open("", "")
+    screen = Play(silent, prepared, [toy.slug]).open("", "")
     assert screen.stage == "none"
+    assert "cannot be had at the moment" in screen.message
+
+
+def test_another_benchmark_is_played_when_the_default_cannot_be_had(
+    new_game: Callable[..., Game], benchmark_of: Callable[..., Benchmark]
+) -> None:
+    far, near = benchmark_of(slug="far"), benchmark_of(slug="near")
+    game = new_game(
+        benchmarks={"far": far, "near": near},
+        clip_ready=lambda benchmark, key: benchmark.slug == "near",
+    )
+    screen = Play(game, prepared, ["far", "near"]).open("", "")
+    assert screen.stage == "playing"
     assert "cannot be had at the moment" in screen.message
 
 
@@ -222,7 +235,7 @@ def test_models_guesses_are_told_after_the_guess_only(
     with_models = new_game(
         model_guesses=lambda benchmark, key: [("<b>Bold</b>", (1.0, 2.0)), ("Mute", None)]
     )
-    play = Play(with_models, prepared, toy.slug)
+    play = Play(with_models, prepared, [toy.slug])
     screen = play.open("", "")
     assert "Bold" not in everything(screen)
     revealed = play.submit(screen.player, str(screen.round), PIN)

@@ -111,3 +111,30 @@ def test_coming_clips_are_fetched_ahead(new_game: Callable[..., Game]) -> None:
     player = game.new_player()
     play(game, player, game.start_free(player, "toy"))
     assert ahead == [4, 3, 2, 1, 0]
+
+
+def test_free_rounds_keep_to_the_clips_at_hand(
+    new_game: Callable[..., Game], toy: Benchmark
+) -> None:
+    at_hand = {clip.key for clip in toy.clips[:6]}
+    game = new_game(
+        clips_at_hand=lambda benchmark: at_hand,
+        clip_ready=lambda benchmark, key: key in at_hand,
+    )
+    for _ in range(5):
+        player = game.new_player()
+        view = game.start_free(player, toy.slug)
+        assert view.notes == ()
+        assert current_clip(game, view).key in at_hand
+
+
+def test_stand_ins_at_hand_come_first(new_game: Callable[..., Game], toy: Benchmark) -> None:
+    at_hand: list[str] = []
+    game = new_game(
+        clips_at_hand=lambda benchmark: at_hand or None,
+        clip_ready=lambda benchmark, key: key in at_hand,
+    )
+    player = game.new_player()
+    at_hand.append(toy.clips[-1].key)  # too few for a round, enough for a stand-in
+    view = game.start_free(player, toy.slug)
+    assert current_clip(game, view).key == toy.clips[-1].key
