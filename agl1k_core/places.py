@@ -114,13 +114,29 @@ def label_points(lat: npt.ArrayLike, lon: npt.ArrayLike) -> list[PlaceLabel]:
 
     There is no cutoff at any distance. NaN or out-of-range coordinates give empty labels.
     """
+    labels, which = distinct_labels(lat, lon)
+    return list(_objects(labels)[which])
+
+
+def distinct_labels(
+    lat: npt.ArrayLike, lon: npt.ArrayLike
+) -> tuple[list[PlaceLabel], npt.NDArray[np.int64]]:
+    """``label_points`` as its different labels, and which of them each point has, ``(n,)``."""
     points = np.column_stack([_degrees(lat), _degrees(lon)])
     with np.errstate(invalid="ignore"):
         valid = (np.abs(points) <= (90.0, 180.0)).all(axis=1)
-    labels = np.full(len(points), NO_PLACE, dtype=object)
-    if valid.any():
-        labels[valid] = _geocoder().labels(points[valid])
-    return list(labels)
+    if not valid.any():
+        return [NO_PLACE], np.zeros(len(points), dtype=np.int64)
+    labels, found = _geocoder().labels(points[valid])
+    which = np.full(len(points), len(labels), dtype=np.int64)
+    which[valid] = found
+    return [*labels, NO_PLACE], which
+
+
+def _objects(values: Sequence[object]) -> npt.NDArray[np.object_]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def _degrees(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -136,9 +152,12 @@ class _Geocoder:
             self._index = reverse_geocoder.RGeocoder(mode=1, verbose=False, stream=stream)
         self._labels: dict[int, PlaceLabel] = {}
 
-    def labels(self, points: npt.NDArray[np.float64]) -> list[PlaceLabel]:
+    def labels(
+        self, points: npt.NDArray[np.float64]
+    ) -> tuple[list[PlaceLabel], npt.NDArray[np.int64]]:
         _, indices = self._index.tree.query(points, k=1)
-        return [self._label(index) for index in indices.tolist()]
+        distinct, which = np.unique(indices, return_inverse=True)
+        return [self._label(index) for index in distinct.tolist()], which
 
     def _label(self, index: int) -> PlaceLabel:
         label = self._labels.get(index)

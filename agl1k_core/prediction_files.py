@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from operator import itemgetter
 
 import numpy as np
@@ -90,7 +91,8 @@ class Batch:
             return {}
         places: list[object] = [self.names.index(n) if self.tabular else n for n in names]
         rows = map(itemgetter(*places, places[0]), self.rows)  # of two or more: it gives a tuple
-        return dict(zip(names, map(list, zip(*rows, strict=True)), strict=False))
+        values = list(chain.from_iterable(rows))
+        return {name: values[at :: len(places) + 1] for at, name in enumerate(names)}
 
     def row(self, position: int) -> dict[str, object]:
         """One record as an object."""
@@ -276,22 +278,15 @@ def _keyed_record(clip: str, value: object) -> dict[str, object]:
 
 
 def _json_lines(data: bytes, problems: Problems) -> Iterator[Batch]:
-    lines: list[bytes] = []
-    numbers: list[int] = []
     count = 0
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if line.strip():
-            lines.append(line)
-            numbers.append(number)
-        if len(lines) == _BATCH:
-            yield from _grouped(_parsed(lines, numbers, problems), _from(count), numbers, problems)
-            count += len(lines)
-            lines, numbers = [], []
-    yield from _grouped(_parsed(lines, numbers, problems), _from(count), numbers, problems)
-
-
-def _from(count: int) -> Sequence[int]:
-    return range(count + 1, count + 1 + _BATCH)
+    every_line = data.split(b"\n")
+    for first in range(0, len(every_line), _BATCH):
+        numbered = enumerate(every_line[first : first + _BATCH], first + 1)
+        filled = [(number, line) for number, line in numbered if line and not line.isspace()]
+        numbers, lines = [number for number, _ in filled], [line for _, line in filled]
+        records = range(count + 1, count + 1 + len(lines))
+        yield from _grouped(_parsed(lines, numbers, problems), records, numbers, problems)
+        count += len(lines)
 
 
 def _parsed(lines: list[bytes], numbers: list[int], problems: Problems) -> list[object]:
@@ -330,6 +325,11 @@ def _grouped(
     problems: Problems,
 ) -> Iterator[Batch]:
     """Batches of records with the same names in the same order."""
+    if set(map(type, records)) == {dict}:
+        shapes: set[tuple[str, ...]] = set(map(tuple, records))  # type: ignore[arg-type]
+        if len(shapes) == 1:
+            yield Batch(shapes.pop(), numbers, lines, records)  # type: ignore[arg-type]
+            return
     groups: dict[tuple[str, ...], list[int]] = {}
     for position, record in enumerate(records):
         if isinstance(record, dict):

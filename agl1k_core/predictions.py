@@ -40,6 +40,7 @@ _ERROR_KEYS = ("error", "exception")
 
 ObjectArray = npt.NDArray[np.object_]
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,8 @@ def _load(source: Path | bytes, max_bytes: int, problems: Problems) -> bytes:
 class _Table:
     """Columns of one or more batches. ``numbers`` and ``lines`` tell where a row was."""
 
-    numbers: list[int]
-    lines: list[int] | None
+    numbers: Sequence[int] | IntArray
+    lines: Sequence[int] | IntArray | None
     lat: FloatArray
     lon: FloatArray
     columns: dict[str, ObjectArray]
@@ -174,8 +175,7 @@ def _table(batch: Batch, benchmark: Benchmark, problems: Problems) -> _Table:
     ids = [found[name] for name in schema.ids]
     columns["key"] = _objects(_keys(batch, ids, benchmark, problems))
     lat[refused | ~on_earth] = lon[refused | ~on_earth] = np.nan
-    lines = list(batch.lines) if batch.lines is not None else None
-    table = _Table(list(batch.numbers), lines, lat, lon, columns)
+    table = _Table(batch.numbers, batch.lines, lat, lon, columns)
     for position in np.flatnonzero(~on_earth).tolist():
         _set_answer(table, position, _judge_record(batch.row(position), schema))
     return table
@@ -204,17 +204,15 @@ def _plain_number(value: object) -> float:
         return float("nan")
 
 
-class _Memo(dict[object, str]):
-    """Cleaned labels; a file has many records and few different labels."""
-
-    def __missing__(self, value: object) -> str:
-        label = self[value] = clean_label(value) or ""
-        return label
+@lru_cache(maxsize=2**16)
+def _label(value: object) -> str:
+    """A cleaned label; a file has many records and few different labels."""
+    return clean_label(value) or ""
 
 
 def _labels(values: list[object]) -> list[str]:
     try:
-        return list(map(_Memo().__getitem__, values))
+        return list(map(_label, values))
     except TypeError:  # a list or an object has no hash
         return [clean_label(value) or "" for value in values]
 
@@ -283,12 +281,14 @@ def _joined(tables: list[_Table]) -> _Table | None:
     if len(tables) <= 1:
         return tables[0] if tables else None
     numbers = np.concatenate([table.numbers for table in tables])
-    order = np.argsort(numbers, kind="stable")
-    lines = [line for table in tables for line in table.lines or ()]
-
+    ascending = bool((np.diff(numbers) > 0).all())
+    order = slice(None) if ascending else np.argsort(numbers, kind="stable")
+    lines = None
+    if all(table.lines is not None for table in tables):
+        lines = np.concatenate([table.lines or () for table in tables])[order]
     return _Table(
-        numbers[order].tolist(),
-        [lines[position] for position in order.tolist()] if lines else None,
+        numbers[order],
+        lines,
         np.concatenate([table.lat for table in tables])[order],
         np.concatenate([table.lon for table in tables])[order],
         {
@@ -316,6 +316,6 @@ def _check_clips(table: _Table, benchmark: Benchmark, problems: Problems) -> Non
 
 
 def _at(table: _Table, position: int, found: str, todo: str) -> Problem:
-    line = table.lines[position] if table.lines else None
+    line = int(table.lines[position]) if table.lines is not None else None
     clip = str(table.columns["key"][position])[:80]
-    return Problem(found, todo, record=table.numbers[position], line=line, clip=clip)
+    return Problem(found, todo, record=int(table.numbers[position]), line=line, clip=clip)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import repeat
 from typing import TypeVar
 
 import numpy as np
@@ -220,24 +221,24 @@ class _Records:
         return correct
 
     def _implied_accuracy(self) -> list[FloatArray]:
-        implied = places.label_points(self.lat, self.lon)
+        implied, which = places.distinct_labels(self.lat, self.lon)
         columns = []
         for label in LABELS:
             codes = _codes(self.benchmark, label, [getattr(place, label) for place in implied])
-            columns.append(_same(codes, self.benchmark.canonical_labels[label][self.clip]))
+            columns.append(_same(codes[which], self.benchmark.canonical_labels[label][self.clip]))
         return columns
 
 
 def _positions(benchmark: Benchmark, keys: ObjectArray, protocol: Protocol) -> IntArray:
-    unknown = [key for key in keys if key not in benchmark.index]
-    if unknown:
+    found = map(benchmark.index.get, keys, repeat(-1))
+    positions = np.fromiter(found, dtype=np.int64, count=len(keys))
+    unknown = keys[positions < 0]
+    if len(unknown):
         raise Agl1kError(
             f"{len(unknown)} records name clips that {benchmark.name} does not have, "
             f"such as {unknown[0]!r}. Read the file with predictions.read to list them all."
         )
-    index = benchmark.index
-    positions = np.fromiter((index[key] for key in keys), dtype=np.int64, count=len(keys))
-    if not protocol.repeated_clips and len(np.unique(positions)) != len(positions):
+    if not protocol.repeated_clips and np.bincount(positions).max(initial=0) > 1:
         raise Agl1kError("A clip is named twice. Read the file with predictions.read to see which.")
     return positions
 
