@@ -49,6 +49,12 @@ class BoardPage {
     this.host.addEventListener('input', (event) => {
       if (event.target.type === 'search') this.changed(event, SEARCH_PAUSE_MS);
     });
+    document.addEventListener('click', (event) => this.closePanels(event.target));
+    this.host.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape') return;
+      event.target.closest('details[open]')?.querySelector('summary').focus();
+      this.closePanels(null);
+    });
     document.addEventListener(ROW_CLOSED, () => this.closed());
     document.addEventListener(ROW_COMPARED, (event) => this.note({ other: event.detail }));
     new IntersectionObserver((seen) => this.seen(seen.at(-1))).observe(this.host);
@@ -115,6 +121,12 @@ class BoardPage {
       this.read();
       this.show({ address: true });
     }, pause);
+  }
+
+  closePanels(except) {
+    for (const panel of this.host.querySelectorAll('form details[open]')) {
+      if (!panel.contains(except)) panel.open = false;
+    }
   }
 
   read() {

@@ -93,17 +93,21 @@ def _sort_value(entry: Entry, query: Query) -> tuple[float, str]:
 
 
 def best_values(rows: Iterable[Row], query: Query) -> dict[tuple[bool, str], float]:
-    """Best value of each shown metric, apart for models scored here and for reported ones."""
-    best: dict[tuple[bool, str], float] = {}
+    """Best value of each shown metric, apart for models scored here and for reported ones.
+
+    Where all are equal none is best.
+    """
+    found: dict[tuple[bool, str], list[float]] = {}
     for row in (row for row in rows if row.kind != "people"):
-        for name in query.columns:
-            value = row.value(name, query.subset) if COLUMN[name].is_metric else math.nan
-            if math.isnan(value):
-                continue
-            key = (row.is_recomputed, name)
-            pick = min if COLUMN[name].lower_is_better else max
-            best[key] = pick(best.get(key, value), value)
-    return best
+        for name in (name for name in query.columns if COLUMN[name].is_metric):
+            value = row.value(name, query.subset)
+            if not math.isnan(value):
+                found.setdefault((row.is_recomputed, name), []).append(value)
+    return {
+        (recomputed, name): (min if COLUMN[name].lower_is_better else max)(values)
+        for (recomputed, name), values in found.items()
+        if len(set(values)) > 1
+    }
 
 
 def subset_sizes(board: Board) -> dict[str, int | None]:

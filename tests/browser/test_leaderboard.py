@@ -121,6 +121,9 @@ def test_filters_columns_and_intervals(board_page: Page) -> None:
     expect(page.locator(".agl-board-table tbody tr")).to_have_count(3)
     page.locator("select[name=weights]").select_option("closed")
     expect(page.locator(".agl-board-table tbody tr")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("Filters", exact=True)).to_be_focused()
+    expect(page.get_by_label("baseline")).to_be_hidden()
     page.get_by_text("Columns", exact=True).click()
     page.get_by_role("checkbox", name="<1000 km, %").check()
     expect(page.locator(".agl-board-table thead")).to_contain_text("<1000 km")
@@ -131,6 +134,7 @@ def test_filters_columns_and_intervals(board_page: Page) -> None:
     page.goto(address)
     expect(page.locator(".agl-board-table tbody tr")).to_have_count(1)
     expect(page.locator(".agl-board-table thead")).to_contain_text("<1000 km")
+    page.get_by_text("Filters (on)").click()
     assert page.locator("select[name=weights]").input_value() == "closed"
 
 

@@ -195,3 +195,18 @@ def test_reported_rows_never_take_a_rank(database: Database, toy: Benchmark) -> 
     entries = make_view(board, Query()).entries
     assert {e.row.kind for e in entries if e.rank} == {"verified", "baseline"}
     assert next(e.rank for e in entries if e.row.model == "Ours") in (Rank(1), Rank(1, True))
+
+
+def test_the_best_is_told_apart_for_scored_and_reported_and_not_where_all_are_equal(
+    database: Database, toy: Benchmark
+) -> None:
+    published = replace(toy, slug="agl1k")
+    board = make_board(database, lambda: published, slug="agl1k")
+    add_model(board, "Ours", 20.0)
+    add_guesses(board, "ann", ["clip-00"])  # people, exact but few, are no model
+    best = make_view(board, Query(columns=("distance_km", "reject_rate", "coverage"))).best
+    assert best[(False, "distance_km")] == 2180.57
+    ours = next(row for row in board.rows() if row.model == "Ours")
+    assert best[(True, "distance_km")] == ours.value("distance_km")
+    assert (True, "reject_rate") not in best
+    assert (True, "coverage") not in best
