@@ -10,7 +10,7 @@ run: $(VENV)/.run-installed
 
 test: $(VENV)/.test-installed lint
 	scripts/system_packages.sh
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist loadfile
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff format --check .

@@ -16,7 +16,6 @@ from urllib.parse import parse_qs, urlsplit
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 import gradio as gr
-import uvicorn
 from fastapi import FastAPI
 
 from agl1k_core import __version__, places, tables
@@ -39,6 +38,7 @@ from store.guesses import GuessStore
 from store.submissions import SubmissionStore
 from ui import frame
 from ui.limits import BodyLimit
+from ui.server import serve
 from ui.static import mount_static
 from ui.theme import theme
 
@@ -237,16 +237,7 @@ def main(arguments: list[str] | None = None) -> int:
     for problem in app.state.services.library.problems:
         log.warning("%s", problem)
     log.info("AGL1K %s on http://%s:%s", __version__, settings.host, settings.port)
-    # the access log would hold addresses of people
-    uvicorn.run(
-        app,
-        host=settings.host,
-        port=settings.port,
-        log_level="warning",
-        access_log=False,
-        # an open page holds a stream of events, which would keep a stopped server for minutes
-        timeout_graceful_shutdown=3,
-    )
+    serve(app, settings.host, settings.port)
     return 0
 
 
