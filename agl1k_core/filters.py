@@ -7,11 +7,12 @@ et al. 2026, "The Sonar Moment", appendix A.2. What the equation leaves open is 
 - ``x[n]`` is the mean of the channels; clipping is counted in the channels themselves, for mixing
   hides it.
 - Frames last about 46 ms (``frame_samples``: 2048 samples at 44.1 and 48 kHz) and follow each other
-  without overlap, as is usual for acoustic complexity; each is freed of its mean and under a
-  periodic Hann window. Only whole frames count; sound shorter than a frame is one frame, filled up
-  with zeros.
+  without overlap, as is usual for acoustic complexity, each under the Hann window
+  ``sin²(π (n + ½) / N)``, which is nowhere zero. Only whole frames count; sound shorter than a
+  frame is one frame, filled up with zeros.
 - ``P[k]`` is the mean over the frames (Welch's estimate), ``E[f, t]`` the power of one frame. Both
-  leave out the bins at 0 Hz and at half the rate, where conventions of scaling differ.
+  leave out the two lowest bins, into which a constant offset leaks, and the one at half the rate,
+  where conventions of scaling differ.
 - ``x_max`` is the peak of the recording, and at most full scale.
 
 ``Measure`` reads sound block by block in one pass; the functions are the same in one call.
@@ -36,6 +37,7 @@ FRAME_S = 0.0464
 #: The highest value that 16-bit sound reaches on both sides of zero.
 FULL_SCALE = 32767 / 32768
 
+_LOWEST_BIN = 2
 _SUM_OF = 1024
 _FRAMES_AT_ONCE = 24  # more no longer fit into a processor's cache
 
@@ -77,7 +79,7 @@ def clipping_ratio(samples: Audio, sample_rate_hz: int) -> float:
 def acoustic_complexity(samples: Audio, sample_rate_hz: int) -> float:
     """Sum over frequency bands of the change from frame to frame by the sum of the energy.
 
-    From 0 (constant) to twice the number of bands, ``frame_samples / 2 - 1``; 0 in silence and
+    From 0 (constant) to twice the number of bands, ``frame_samples / 2 - 2``; 0 in silence and
     for a single frame. Input and errors as in ``rms_energy``.
     """
     return measure([samples], sample_rate_hz).acoustic_complexity
@@ -248,12 +250,12 @@ class _Spectrum:
 
     def __init__(self, n: int) -> None:
         self._frame = n
-        self._window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(n) / n)
+        self._window = np.sin(np.pi * (np.arange(n) + 0.5) / n) ** 2
         self._rest: Audio = np.zeros(0, np.float32)
         self._last: Audio | None = None
         self._n_frames = 0
-        self._energy = np.zeros(n // 2 - 1)
-        self._change = np.zeros(n // 2 - 1)
+        self._energy = np.zeros(n // 2 - _LOWEST_BIN)
+        self._change = np.zeros(n // 2 - _LOWEST_BIN)
 
     def add(self, mono: Audio) -> None:
         samples = np.concatenate([self._rest, mono]) if len(self._rest) else mono
@@ -264,9 +266,8 @@ class _Spectrum:
         self._rest = samples[whole:].copy()
 
     def _add_frames(self, frames: Audio) -> None:
-        windowed = frames - frames.mean(axis=1, keepdims=True)
-        windowed *= self._window.astype(frames.dtype)
-        bands = scipy.fft.rfft(windowed, axis=1, overwrite_x=True)[:, 1:-1]
+        windowed = frames * self._window.astype(frames.dtype)
+        bands = scipy.fft.rfft(windowed, axis=1, overwrite_x=True)[:, _LOWEST_BIN:-1]
         energy = bands.real**2 + bands.imag**2
         self._energy += energy.sum(axis=0, dtype=np.float64)
         change = np.diff(energy, axis=0)
@@ -279,8 +280,7 @@ class _Spectrum:
     def result(self) -> tuple[float, float, int]:
         """Spectral flatness, acoustic complexity and the number of bands."""
         if not self._n_frames:
-            short = self._rest - self._rest.mean()
-            padded = np.pad(short, (0, self._frame - len(short)))
+            padded = np.pad(self._rest, (0, self._frame - len(self._rest)))
             only = _Spectrum(self._frame)
             only._add_frames(padded[np.newaxis])
             return only.result()
