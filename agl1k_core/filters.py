@@ -215,7 +215,7 @@ class Measure:
             complexity_per_band=complexity / n_bands,
             dc_offset=self._sum / self._n,
             peak=self._clipping.peak,
-            cancellation=self._square_sum / power if power > 0 else 1.0,
+            cancellation=min(1.0, self._square_sum / power) if power > 0 else 1.0,
             n_samples=self._n,
             sample_rate_hz=self._rate_hz,
         )
