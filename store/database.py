@@ -6,7 +6,7 @@ import secrets
 import sqlite3
 import threading
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,19 @@ class Database:
         # without the option psycopg's count is lost with its cursor
         counted = statement.execution_options(preserve_rowcount=True)
         return connection.execute(counted, values).rowcount == 1
+
+    def insert_new_rows(
+        self, connection: Connection, table: Table, rows: Sequence[Mapping[str, object]]
+    ) -> None:
+        """Insert many rows, each unless it would break uniqueness."""
+        insert = sqlite.insert if self._on_sqlite else postgresql.insert
+        if rows:
+            connection.execute(insert(table).on_conflict_do_nothing(), rows)
+
+    def check_writable(self) -> None:
+        """Raises ``Agl1kError`` with what to do when nothing can be written."""
+        with self.write() as connection:  # deletes nothing
+            connection.execute(delete(meta).where(meta.c.name == ""))
 
     def secret(self, name: str) -> bytes:
         """32 random bytes kept under ``name``, the same for every process on this database."""
@@ -245,6 +258,7 @@ def _sqlite(url: URL, in_memory: bool, busy_s: float) -> Engine:
         connection.execute(f"PRAGMA busy_timeout = {round(busy_s * 1000)}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
         if not in_memory:
             _write_ahead(connection, busy_s)
 

@@ -131,7 +131,8 @@ class GuessColumns(TypedColumns):
     """One answer to one clip of one round. No foreign key to ``rounds``: guesses outlive them.
 
     ``sequence`` only grows and is never used twice. On PostgreSQL a lower one may be committed
-    after a higher one, so whoever passes rows on has to claim them, not remember the last.
+    after a higher one, so whoever passes rows on has to claim them, not remember the last:
+    ``shard`` names the file that publishes the row, None until it is sealed into one.
     """
 
     sequence: Named[int] = Column(SEQUENCE, primary_key=True)
@@ -152,7 +153,10 @@ class GuessColumns(TypedColumns):
     mode: Named[str] = Column(SafeText)
     app_version: Named[str] = Column(SafeText)
     created_utc: Named[datetime] = Column(UtcDateTime)
+    shard: Named[str | None] = Column(SafeText)
 
+
+_UNSEALED = text("shard IS NULL")
 
 guesses = Table(
     "guesses",
@@ -164,6 +168,12 @@ guesses = Table(
     CheckConstraint("longitude BETWEEN -180 AND 180", name="longitude"),
     Index("ix_guesses_benchmark", "benchmark", "benchmark_hash"),
     Index("ix_guesses_player_id", "player_id", "benchmark"),
+    Index(
+        "ix_guesses_unsealed",
+        "sequence",
+        sqlite_where=_UNSEALED,
+        postgresql_where=_UNSEALED,
+    ),
     sqlite_autoincrement=True,
 )
 
@@ -192,6 +202,7 @@ class SubmissionColumns(TypedColumns):
     created_utc: Named[datetime] = Column(UtcDateTime)
     withdrawn_utc: Named[datetime | None] = Column(UtcDateTime)
     withdraw_key_sha256: Named[str] = Column(SafeText)
+    shard: Named[str | None] = Column(SafeText)  # as in GuessColumns
 
 
 _STANDING = text("withdrawn_utc IS NULL")
@@ -227,3 +238,27 @@ class FileColumns(TypedColumns):
 
 
 submission_files = Table("submission_files", metadata, FileColumns)
+
+
+class ShardColumns(TypedColumns):
+    """A file of the public dataset: sealed here, or read from there.
+
+    ``content`` is kept from sealing until the Hub has it, so that every try sends the same bytes.
+    """
+
+    name: Named[str] = Column(SafeText, primary_key=True)
+    kind: Named[str] = Column(SafeText)
+    n_rows: Named[int]
+    content: Named[bytes | None] = Column(LargeBinary)
+    sealed_utc: Named[datetime] = Column(UtcDateTime)
+    pushed_utc: Named[datetime | None] = Column(UtcDateTime)
+
+
+_PENDING = text("pushed_utc IS NULL")
+
+shards = Table(
+    "shards",
+    metadata,
+    ShardColumns,
+    Index("ix_shards_pending", "sealed_utc", sqlite_where=_PENDING, postgresql_where=_PENDING),
+)

@@ -17,6 +17,7 @@ import pytest
 
 from store.database import Database
 from store.guesses import Guess, Round
+from tests.fake_hub import FakeHub, serving
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 
@@ -197,3 +198,11 @@ def make_round() -> Callable[..., Round]:
         return Round(**values | changed)
 
     return make
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
+    """A Hub of the test's own, served on this machine."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    with serving(FakeHub()) as started:
+        yield started

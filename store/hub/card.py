@@ -1,0 +1,182 @@
+"""The dataset's page, generated: what it holds, in which units, how to have rows deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pyarrow as pa
+from huggingface_hub import DatasetCardData
+from sqlalchemy import Connection, distinct, func, select
+
+from store.database import Database
+from store.hub.schema import GUESSES, KINDS, SKIPS, SUBMISSIONS, Kind
+from store.tables import guesses, submissions
+
+LICENCE = "cc-by-4.0"
+_MARK = "<!-- AGL1K writes this page and overwrites it. -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What the page tells of its rows, as far as this server knows them."""
+
+    rows: dict[str, int]
+    players: int
+    clips: int
+    first_utc: datetime | None
+    last_utc: datetime | None
+
+
+def count(database: Database) -> Numbers:
+    """Count the rows that are in a file."""
+    with database.read() as connection:
+        published = guesses.c.shard.is_not(None)
+        players, clips, first, last = connection.execute(
+            select(
+                func.count(distinct(guesses.c.player_id)),
+                func.count(distinct(guesses.c.clip_key)),
+                func.min(guesses.c.created_utc),
+                func.max(guesses.c.created_utc),
+            ).where(published)
+        ).one()
+        return Numbers(_rows(connection), players, clips, first, last)
+
+
+def _rows(connection: Connection) -> dict[str, int]:
+    is_guess = guesses.c.action == "guess"
+    conditions = {
+        GUESSES.name: guesses.c.shard.is_not(None) & is_guess,
+        SKIPS.name: guesses.c.shard.is_not(None) & ~is_guess,
+        SUBMISSIONS.name: submissions.c.shard.is_not(None) & submissions.c.withdrawn_utc.is_(None),
+    }
+    return {
+        name: connection.scalar(select(func.count()).where(condition)) or 0
+        for name, condition in conditions.items()
+    }
+
+
+def declaration(kinds: Iterable[str]) -> str:
+    """The YAML of the page: which files belong to which configuration, and their columns.
+
+    Without it a file of an older or newer version would break ``load_dataset``.
+    """
+    declared = [kind for kind in KINDS.values() if kind.name in set(kinds)]
+    configs = [
+        {"config_name": kind.name, "data_files": [{"split": "train", "path": _pattern(kind)}]}
+        for kind in declared
+    ]
+    infos = [{"config_name": kind.name, "features": _features(kind)} for kind in declared]
+    card = DatasetCardData(
+        license=LICENCE,
+        pretty_name="AGL1K plays",
+        tags=["audio", "geolocation", "agl1k"],
+        configs=configs,
+        dataset_info=infos,
+    )
+    return f"---\n{card.to_yaml().strip()}\n---\n"
+
+
+def build(repo: str, kinds: Sequence[str], numbers: Numbers, now: datetime) -> str:
+    """The whole page."""
+    sections = "\n".join(_section(repo, KINDS[name], numbers) for name in KINDS if name in kinds)
+    told = _PAGE.format(
+        repo=repo,
+        now=f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        players=numbers.players,
+        clips=numbers.clips,
+        span=_span(numbers),
+        sections=sections,
+        licence=LICENCE,
+        mark=_MARK,
+    )
+    return declaration(kinds) + told
+
+
+def is_ours(page: str) -> bool:
+    """Whether AGL1K wrote the page, so that it may be written anew."""
+    return _MARK in page
+
+
+def declares(page: str, kinds: Iterable[str]) -> bool:
+    """Whether the page declares just these kinds with today's columns."""
+    return page.startswith(declaration(kinds))
+
+
+def _pattern(kind: Kind) -> str:
+    return f"data/{kind.name}/*/*.parquet"
+
+
+def _features(kind: Kind) -> list[dict[str, str]]:
+    return [{"name": field.name, "dtype": _dtype(field.type)} for field in kind.fields]
+
+
+def _dtype(arrow: pa.DataType) -> str:
+    return "float64" if pa.types.is_float64(arrow) else str(arrow)
+
+
+def _span(numbers: Numbers) -> str:
+    if numbers.first_utc is None or numbers.last_utc is None:
+        return ""
+    return f", taken from {numbers.first_utc:%Y-%m-%d} to {numbers.last_utc:%Y-%m-%d}"
+
+
+def _section(repo: str, kind: Kind, numbers: Numbers) -> str:
+    fields = "\n".join(
+        f"| `{field.name}` | {field.type} | {field.about} |" for field in kind.fields
+    )
+    return (
+        f"### `{kind.name}`: {kind.about}\n\n{numbers.rows.get(kind.name, 0):,} rows.\n\n"
+        f"```python\nload_dataset({repo!r}, {kind.name!r}, split='train')\n```\n\n"
+        f"| column | type | meaning |\n| --- | --- | --- |\n{fields}\n"
+    )
+
+
+_PAGE = """
+{mark}
+
+# AGL1K plays
+
+[AGL1K](https://github.com/Rising0321/AGL1K) asks: given only a sound, where on Earth was it made?
+These are the answers of the people who played the arena, and the prediction files of the models on
+its leaderboard, as the server published them on its own.
+
+Counted on {now}: {players:,} players, {clips:,} clips{span}.
+
+{sections}
+An answer's place on Earth is a guess about a recording, never where its player was.
+
+## How ids are made
+
+`player_id` is a random 128-bit number that the server gave to a browser and signed, so that nobody
+can play under another's. It is in no relation to an account, an address or a device; another
+browser is another player. `guess_id` is derived from the round and the position in it, so an answer
+counts once. `round_id` and `submission_id` are random. Nicknames, addresses, browsers and mail
+addresses are not in here: the server does not keep them, or, with nicknames, does not publish them.
+
+Rows are added every few minutes and files of past days are joined, so a row moves between files;
+its id stays. Each id is there once; if a failed upload ever left one twice, joining removes it.
+
+## Having rows deleted
+
+The About tab of the arena tells your player id. Send it to those who run the arena, or open a
+discussion here: they run `agl1k admin forget PLAYER_ID`, which rewrites the files without your
+rows, erases the history of this repository, and deletes the old files. A submission is withdrawn
+with its key on the Submit tab, with the same effect. Copies that others made before stay with them.
+
+## Licence and citation
+
+{licence}. Cite this dataset by its address and date, and the paper:
+
+```bibtex
+@inproceedings{{zhang2026sonar,
+  title = {{The Sonar Moment: An Audio Geo-Localization Benchmark for Audio-Language Models}},
+  author = {{Zhang, Ruixing and Liu, Zihan and Sun, Leilei and Zhu, Tongyu and Lv, Weifeng}},
+  booktitle = {{Findings of the Association for Computational Linguistics: ACL 2026}},
+  pages = {{26045--26065}},
+  year = {{2026}},
+  url = {{https://aclanthology.org/2026.findings-acl.1297/}}
+}}
+```
+"""

@@ -1,0 +1,299 @@
+"""Pushing in the background: the game never waits for the Hub, and nothing acknowledged is lost."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from agl1k_core.errors import Agl1kError
+from store.database import Database
+from store.hub import card
+from store.hub.lock import hub_lock
+from store.hub.outbox import Backlog, Outbox, Shard
+from store.hub.reading import note_known, read_back
+from store.hub.remote import CARD, MAX_FILES_PER_COMMIT, HubError, Remote
+from store.hub.rewriting import join_days, take_out
+from store.hub.schema import KINDS, kind_of
+
+log = logging.getLogger("agl1k.hub")
+
+COMMITS_PER_HOUR = 120  # the Hub allows about 128 to a repository
+_REFRESH_S = 5.0
+
+READING_BACK = (
+    "This server is still reading back what was played before. Nothing is lost: try again in a "
+    "moment."
+)
+FULL = (
+    "No answers are taken at the moment: the public dataset could not be reached for too long. "
+    "Nothing that was played is lost. Please come back later."
+)
+BEHIND = "Answers are kept, but reach the public dataset late: it cannot be reached at the moment."
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How often to push, when to warn, when to refuse, how long to wait.
+
+    ``max_rows`` bounds what waits for the Hub; from half of it, or ``late_s`` of delay, the page
+    warns. ``read_back_s`` bounds how long a blank server waits for the Hub before it takes answers.
+    """
+
+    interval_s: float = 60
+    max_rows: int = 100_000
+    late_s: float = 3600
+    read_back_s: float = 120
+    max_wait_s: float = 300
+
+
+class Publisher:
+    """Seals and pushes what a ``Database`` holds to a ``Remote``, from ``start`` to ``stop``.
+
+    ``admit`` is asked before an answer is stored; ``notice`` is for the page.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        remote: Remote,
+        limits: Limits = Limits(),
+        rng: random.Random | None = None,
+    ) -> None:
+        self._database = database
+        self._remote = remote
+        self._limits = limits
+        self._rng = rng or random.Random()
+        self._outbox = Outbox(database)
+        self._wake = threading.Event()
+        self._ending = threading.Event()
+        self._end_at = 0.0
+        self._thread: threading.Thread | None = None
+        self._backlog = Backlog(0, 0, 0, None)
+        self._admitted = 0
+        self._closed_until = 0.0
+        self._is_read_back = False
+        self._failures = 0
+        self._commits: deque[float] = deque()
+        self._declared: set[str] | None = None
+        self._joined_on = ""
+
+    # What the app asks
+
+    def start(self) -> None:
+        """Begin; returns at once. A blank database takes no answers until it is read back."""
+        self._backlog = self._outbox.backlog()
+        if self._outbox.is_blank():
+            self._closed_until = time.monotonic() + self._limits.read_back_s
+        self._thread = threading.Thread(target=self._run, daemon=True, name="agl1k-hub")
+        self._thread.start()
+
+    def stop(self, flush_s: float) -> Backlog:
+        """Push what is left within ``flush_s``; returns, and logs, what still waits."""
+        if self._thread is not None:
+            self._end_at = time.monotonic() + flush_s
+            self._ending.set()
+            self._wake.set()
+            self._thread.join(flush_s)
+        left = self._outbox.backlog()
+        if left:
+            log.warning(
+                "event=stopped pending_rows=%d pending_files=%d withdrawn=%d: they are in the "
+                "database, and are pushed after the next start",
+                left.rows, left.shards, left.withdrawn,
+            )  # fmt: skip
+        else:
+            log.info("event=stopped pending_rows=0")
+        return left
+
+    def admit(self) -> None:
+        """Raises ``Agl1kError`` with a sentence for the player when nothing may be stored."""
+        if self.is_reading_back:
+            raise Agl1kError(READING_BACK)
+        if self.waiting_rows >= self._limits.max_rows:
+            raise Agl1kError(FULL)
+        self._admitted += 1
+
+    @property
+    def is_reading_back(self) -> bool:
+        """Whether a blank database still waits for what was published."""
+        return time.monotonic() < self._closed_until
+
+    @property
+    def waiting_rows(self) -> int:
+        """About how many rows the Hub does not have."""
+        return self._backlog.rows + self._admitted
+
+    def notice(self) -> str:
+        """A sentence for the page when something is wrong, else ""."""
+        if self.is_reading_back:
+            return READING_BACK
+        if self.waiting_rows >= self._limits.max_rows:
+            return FULL
+        return BEHIND if self._is_behind() else ""
+
+    def problems(self) -> list[str]:
+        """Why the app is not ready; empty when it is."""
+        if self.is_reading_back:
+            return ["the dataset is being read back"]
+        if self.waiting_rows >= self._limits.max_rows:
+            return [f"{self.waiting_rows} rows wait for the Hub, the bound is reached"]
+        return []
+
+    def _is_behind(self) -> bool:
+        oldest = self._backlog.oldest_utc
+        age_s = (datetime.now(UTC) - oldest).total_seconds() if oldest else 0
+        return self.waiting_rows * 2 >= self._limits.max_rows or age_s > self._limits.late_s
+
+    # The thread
+
+    def _run(self) -> None:
+        while not self._ending.is_set():
+            self._rest(self.turn())
+        while time.monotonic() < self._end_at:
+            self.turn()
+            if not self._backlog:
+                return
+            time.sleep(min(0.5, max(0.0, self._end_at - time.monotonic())))
+
+    def _rest(self, wait_s: float) -> None:
+        end = time.monotonic() + wait_s
+        while not self._ending.is_set() and (left_s := end - time.monotonic()) > 0:
+            self._wake.wait(min(left_s, _REFRESH_S))
+            self._refresh()
+
+    def turn(self) -> float:
+        """Do what is to be done; returns in how many seconds to come back."""
+        try:
+            with hub_lock(self._database) as mine:
+                if mine:
+                    self._work()
+            self._failures = 0
+            wait_s = self._limits.interval_s
+        except Exception as error:
+            wait_s = self._after(error)
+        self._refresh()
+        return wait_s
+
+    def _after(self, error: Exception) -> float:
+        """Full jitter, doubling up to a bound; no sooner than the Hub wants."""
+        self._failures += 1
+        self._closed_until = 0.0  # the Hub has had its chance; what it holds is read back later
+        ceiling_s = min(self._limits.max_wait_s, 2.0 ** min(self._failures, 20))
+        told_s = error.retry_after_s if isinstance(error, HubError) else None
+        wait_s = max(self._rng.uniform(0, ceiling_s), told_s or 0.0)
+        known = isinstance(error, Agl1kError)
+        log.warning(
+            "event=failed failures=%d retry_in_s=%.1f status=%s pending_rows=%d: %s",
+            self._failures, wait_s, getattr(error, "status", None), self.waiting_rows,
+            error if known else type(error).__name__, exc_info=None if known else error,
+        )  # fmt: skip
+        return wait_s
+
+    def _refresh(self) -> None:
+        try:
+            self._admitted = 0
+            self._backlog = self._outbox.backlog()
+        except Agl1kError as error:
+            log.warning("event=failed: %s", error)
+
+    def _work(self) -> None:
+        if not self._is_read_back:
+            self._read_back()
+        self._outbox.seal()
+        self._push()
+        self._take_withdrawn_out()
+        today = datetime.now(UTC).date().isoformat()
+        if self._joined_on != today and not self._ending.is_set():
+            self._join(today)
+
+    def _read_back(self) -> None:
+        found = read_back(self._database, self._remote)
+        self._is_read_back = True
+        self._closed_until = 0.0
+        log.info("event=read_back files=%d rows=%d", found.files, found.rows)
+        for problem in found.problems:
+            log.warning("event=read_back: %s", problem)
+
+    def _push(self) -> None:
+        while files := self._outbox.pending(MAX_FILES_PER_COMMIT):
+            if self._declared is None:
+                self._remote.ensure()
+            content = {file.name: file.content for file in files}
+            page = self._page_for(files)
+            self._spend_commit()
+            made = self._remote.commit(_message(files), content | page)
+            self._outbox.confirm([file.name for file in files])
+            rows = sum(file.n_rows for file in files)
+            log.info("event=pushed files=%d rows=%d commit=%s", len(files), rows, made)
+
+    def _page_for(self, files: list[Shard]) -> dict[str, bytes]:
+        """The page, when these files need one that declares more than the one that is there."""
+        kinds = {kind.name for file in files if (kind := kind_of(file.name))}
+        if self._declared is not None and kinds <= self._declared:
+            return {}
+        return self._page(kinds)
+
+    def _page(self, kinds: set[str], *, anew: bool = False) -> dict[str, bytes]:
+        tree = self._remote.tree()
+        there = {kind.name for name in tree.files if (kind := kind_of(name))}
+        self._declared = kinds | there
+        old = ""
+        if CARD in tree.files:
+            old = self._remote.read(tree.revision, [CARD])[CARD].decode("utf-8", "replace")
+            if not card.is_ours(old):
+                log.warning(
+                    "event=page: the dataset's README.md was not written by AGL1K and stays as it "
+                    "is. Delete it there to get one that declares the columns."
+                )
+                return {}
+        if card.declares(old, self._declared) and not anew:
+            return {}
+        wanted = [name for name in KINDS if name in self._declared]
+        numbers, now = card.count(self._database), datetime.now(UTC)
+        return {CARD: card.build(self._remote.repo, wanted, numbers, now).encode()}
+
+    def _take_withdrawn_out(self) -> None:
+        ids = self._outbox.withdrawn()
+        if not ids:
+            return
+        self._outbox.drop("submission_id", ids)
+        self._spend_commit()
+        gone = take_out(self._remote, "submission_id", ids)
+        note_known(self._database, gone.made)
+        self._outbox.taken_out(ids)
+        log.info("event=withdrawn submissions=%d rows=%d", len(ids), gone.n_rows)
+
+    def _join(self, today: str) -> None:
+        """Once a day and process: what others published, one file a day, fresh numbers."""
+        if self._outbox.nothing_published():
+            return
+        if self._joined_on:
+            self._read_back()
+        done = join_days(self._remote, today)
+        note_known(self._database, done.made)
+        page = self._page(set(), anew=bool(done.n_deleted))
+        if page:
+            self._spend_commit()
+            self._remote.commit("Update the page", page)
+        self._joined_on = today
+        log.info("event=joined files=%d into=%d", done.n_deleted, len(done.made))
+
+    def _spend_commit(self) -> None:
+        """Stay below the Hub's hourly quota."""
+        now = time.monotonic()
+        while self._commits and self._commits[0] < now - 3600:
+            self._commits.popleft()
+        if len(self._commits) >= COMMITS_PER_HOUR:
+            wait_s = self._commits[0] + 3600 - now
+            raise HubError("This hour's commits are used up; the rest follows.", None, wait_s)
+        self._commits.append(now)
+
+
+def _message(files: list[Shard]) -> str:
+    rows = sum(file.n_rows for file in files)
+    return f"Add {rows} rows in {len(files)} files"

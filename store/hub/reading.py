@@ -1,0 +1,190 @@
+"""Bringing rows back from the dataset: after a disk was lost, and what other servers published."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+
+import orjson
+import pyarrow as pa
+from sqlalchemy import Connection, select, update
+
+from agl1k_core.errors import Agl1kError
+from store.database import Database
+from store.hub.remote import Remote, Tree
+from store.hub.schema import GUESSES, SUBMISSIONS, Kind, day_of, from_parquet, joined, kind_of
+from store.tables import guesses, shards, submission_files, submissions
+
+_FILES_AT_ONCE, _BYTES_AT_ONCE = 400, 128 * 2**20
+_IDS_AT_ONCE = 10_000  # SQLite takes no more than 32,766 parameters
+
+
+@dataclass
+class ReadBack:
+    """What came from the Hub; ``problems`` has a sentence for each file that could not be used."""
+
+    files: int = 0
+    rows: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def read_back(database: Database, remote: Remote) -> ReadBack:
+    """Insert every published row that is not here; rows that are here stay as they are.
+
+    Rows that wait here and are published already, as after a backup was put back, are marked so.
+    Files read once are not read again. Raises ``HubError`` when the Hub cannot be read; what was
+    read by then is kept.
+    """
+    tree, outcome = remote.tree(), ReadBack()
+    outcome.problems = foreign(tree)
+    new = sorted(name for name in tree.files if kind_of(name) and name not in _known(database))
+    for batch in batches(tree, new):
+        contents = remote.read(tree.revision, batch)
+        for (_, kind), names in groupby(batch, key=lambda name: (day_of(name), kind_of(name))):
+            if kind is not None:
+                _take_in(database, kind, {name: contents[name] for name in names}, outcome)
+    return outcome
+
+
+def foreign(tree: Tree) -> list[str]:
+    """A sentence for each file among the data that AGL1K did not name."""
+    return [
+        f"{name} in the dataset is not AGL1K's. It is left alone; move it out of the data folder, "
+        "or load_dataset may fail."
+        for name in sorted(tree.files)
+        if name.startswith("data/") and kind_of(name) is None
+    ]
+
+
+def batches(tree: Tree, names: Sequence[str]) -> Iterator[list[str]]:
+    """The names by day and kind, in portions that fit into memory."""
+    batch: list[str] = []
+    total = 0
+    for name in sorted(names, key=lambda name: (day_of(name), name)):
+        total += tree.files[name]
+        if batch and (len(batch) >= _FILES_AT_ONCE or total > _BYTES_AT_ONCE):
+            yield batch
+            batch, total = [], tree.files[name]
+        batch.append(name)
+    if batch:
+        yield batch
+
+
+def note_known(database: Database, tables: dict[str, int]) -> None:
+    """Remember files (name to number of rows) that the Hub has and that need not be read."""
+    now = datetime.now(UTC)
+    with database.write() as connection:
+        database.insert_new_rows(
+            connection, shards, [_known_row(*it, now) for it in tables.items()]
+        )
+
+
+def _known_row(name: str, n_rows: int, now: datetime) -> dict[str, object]:
+    kind = kind_of(name)
+    return {
+        "name": name,
+        "kind": kind.name if kind else "",
+        "n_rows": n_rows,
+        "content": None,
+        "sealed_utc": now,
+        "pushed_utc": now,
+    }
+
+
+def _known(database: Database) -> set[str]:
+    with database.read() as connection:
+        return set(connection.scalars(select(shards.c.name)))
+
+
+def _take_in(database: Database, kind: Kind, contents: dict[str, bytes], outcome: ReadBack) -> None:
+    """The files of one day, oldest rows first; when rows are refused, file by file."""
+    tables: dict[str, pa.Table] = {}
+    for name, content in contents.items():
+        try:
+            tables[name] = from_parquet(name, content)
+        except Agl1kError as error:
+            outcome.problems.append(str(error))
+    if not tables:
+        return
+    try:
+        _insert(database, kind, tables)
+    except (ValueError, TypeError, KeyError, orjson.JSONDecodeError):
+        if len(tables) == 1:
+            [name] = tables
+            outcome.problems.append(f"{name} holds rows that AGL1K cannot have written; not read.")
+            return
+        for name in tables:
+            _take_in(database, kind, {name: contents[name]}, outcome)
+        return
+    outcome.files += len(tables)
+    outcome.rows += sum(map(len, tables.values()))
+
+
+def _insert(database: Database, kind: Kind, tables: dict[str, pa.Table]) -> None:
+    named = [
+        table.append_column("shard", pa.repeat(pa.scalar(name), len(table)))
+        for name, table in tables.items()
+    ]
+    rows = joined(kind, named).to_pylist()
+    insert = _insert_submissions if kind is SUBMISSIONS else _insert_guesses
+    with database.write() as connection:
+        insert(database, connection, kind, rows)
+        now = datetime.now(UTC)
+        known = [_known_row(name, len(table), now) for name, table in tables.items()]
+        database.insert_new_rows(connection, shards, known)
+
+
+def _insert_guesses(
+    database: Database, connection: Connection, kind: Kind, rows: list[dict[str, Any]]
+) -> None:
+    defaults: dict[str, object] = {"nickname": "", "latitude": None, "longitude": None}
+    defaults |= (
+        {"distance_km": None, "action": "guess"} if kind is GUESSES else {"distance_km": None}
+    )
+    _mark_published(connection, guesses.c.guess_id, rows, kind)
+    database.insert_new_rows(connection, guesses, [defaults | row for row in rows])
+
+
+def _insert_submissions(
+    database: Database, connection: Connection, kind: Kind, rows: list[dict[str, Any]]
+) -> None:
+    _mark_published(connection, submissions.c.submission_id, rows, kind)
+    columns = set(submissions.c.keys())
+    for row in rows:
+        row["evaluation"] = orjson.loads(row["evaluation"])
+    kept = [{name: value for name, value in row.items() if name in columns} for row in rows]
+    database.insert_new_rows(connection, submissions, kept)
+    ids = [row["submission_id"] for row in rows]
+    standing = select(submissions.c.submission_id).where(
+        submissions.c.submission_id.in_(ids), submissions.c.withdrawn_utc.is_(None)
+    )
+    there = set(connection.scalars(standing))
+    files = [
+        {
+            "submission_id": row["submission_id"],
+            "content_gzip": gzip.compress(row["file"], mtime=0),
+        }
+        for row in rows
+        if row["submission_id"] in there
+    ]
+    database.insert_new_rows(connection, submission_files, files)
+
+
+def _mark_published(
+    connection: Connection, id_column: Any, rows: list[dict[str, Any]], kind: Kind
+) -> None:
+    """Rows that wait to be sealed here, and are in a file already, must not be sealed again."""
+    table = id_column.table
+    shard_of = {row[kind.id_column]: row["shard"] for row in rows}
+    ids = list(shard_of)
+    for start in range(0, len(ids), _IDS_AT_ONCE):
+        part = ids[start : start + _IDS_AT_ONCE]
+        waiting = select(id_column).where(id_column.in_(part), table.c.shard.is_(None))
+        for found in connection.scalars(waiting).all():
+            connection.execute(
+                update(table).where(id_column == found).values(shard=shard_of[found])
+            )

@@ -1,0 +1,271 @@
+"""The dataset repository on the Hub: every call ends, whatever the other side does."""
+
+from __future__ import annotations
+
+import logging
+import re
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx2
+from huggingface_hub import (
+    CommitOperationAdd,
+    CommitOperationDelete,
+    HfApi,
+    close_session,
+    get_session,
+    set_client_factory,
+)
+from huggingface_hub.errors import (
+    HfHubHTTPError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+)
+from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.utils import logging as hub_logging
+from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]
+from huggingface_hub.utils.tqdm import disable_progress_bars
+
+from agl1k_core.errors import Agl1kError
+from store.hub.schema import kind_of
+
+T = TypeVar("T")
+
+MAX_FILES_PER_COMMIT = 50
+CARD = "README.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The files of one revision: path to size in bytes, and the hashes of what is stored apart."""
+
+    revision: str
+    files: Mapping[str, int] = field(default_factory=dict)
+    stored: frozenset[str] = frozenset()
+
+
+class HubError(Agl1kError):
+    """The Hub did not do what was asked; ``retry_after_s`` is what it wants to be left alone."""
+
+    def __init__(
+        self, message: str, status: int | None = None, retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after_s = retry_after_s
+
+
+class Remote:
+    """One dataset repository. Making the object asks nothing of the network.
+
+    Every method raises ``HubError`` with a sentence when it does not succeed within
+    ``deadline_s``; what it sent may have been applied all the same.
+    """
+
+    def __init__(
+        self,
+        repo: str,
+        token: str | None,
+        endpoint: str | None = None,
+        *,
+        timeout_s: float = 30,
+        deadline_s: float = 180,
+    ) -> None:
+        self.repo = repo
+        self._api = HfApi(endpoint=endpoint, token=token or False)
+        self._deadline_s = deadline_s
+        self._where: dict[str, Any] = {"repo_id": repo, "repo_type": "dataset"}
+        _behave(timeout_s)
+
+    @property
+    def page(self) -> str:
+        """The address of the dataset."""
+        return f"{self._api.endpoint}/datasets/{self.repo}"
+
+    def ensure(self) -> None:
+        """Make the repository unless it is there."""
+
+        def ensure() -> None:
+            try:
+                self._api.repo_info(**self._where)
+            except RepositoryNotFoundError:
+                self._api.create_repo(**self._where, exist_ok=True)
+
+        self._call(ensure)
+
+    def tree(self) -> Tree:
+        """All files of the newest revision; none when there is no such repository."""
+
+        def tree() -> Tree:
+            try:
+                sha = str(self._api.repo_info(**self._where).sha)
+            except RepositoryNotFoundError:
+                return Tree("")
+            listed = self._api.list_repo_tree(**self._where, revision=sha, recursive=True)
+            found = [file for file in listed if isinstance(file, RepoFile)]
+            stored = frozenset(file.lfs.sha256 for file in found if file.lfs)
+            return Tree(sha, {file.path: file.size for file in found}, stored)
+
+        return self._call(tree)
+
+    def read(self, revision: str, names: Sequence[str]) -> dict[str, bytes]:
+        """The content of some files of a revision."""
+
+        def read() -> dict[str, bytes]:
+            with tempfile.TemporaryDirectory(prefix="agl1k-hub-") as folder:
+                self._api.snapshot_download(
+                    **self._where, revision=revision, allow_patterns=list(names), local_dir=folder
+                )
+                return {name: (Path(folder) / name).read_bytes() for name in names}
+
+        return self._call(read) if names else {}
+
+    def commit(
+        self,
+        message: str,
+        add: Mapping[str, bytes],
+        delete: Iterable[str] = (),
+        parent: str | None = None,
+    ) -> str:
+        """Add and delete files in one commit; returns its hash.
+
+        Files that are there already, the same, are no change. With ``parent``, the Hub refuses
+        (412) when that is not the newest revision any more.
+        """
+
+        def commit() -> str:
+            changes: list[Any] = [CommitOperationAdd(path, data) for path, data in add.items()]
+            changes += [CommitOperationDelete(path) for path in delete]
+            made = self._api.create_commit(
+                **self._where, operations=changes, commit_message=message, parent_commit=parent
+            )
+            return str(made.oid)
+
+        return self._call(commit)
+
+    def squash(self) -> None:
+        """Make the newest revision the only one of its branch."""
+        self._call(lambda: self._api.super_squash_history(**self._where))
+
+    def purge(self, tree: Tree) -> int:
+        """Delete the stored bytes of our files that are not in ``tree``; returns how many."""
+
+        def purge() -> int:
+            gone = [
+                file
+                for file in self._api.list_lfs_files(**self._where)
+                if file.oid not in tree.stored and kind_of(file.filename)
+            ]
+            self._api.permanently_delete_lfs_files(**self._where, lfs_files=gone)
+            return len(gone)
+
+        return self._call(purge)
+
+    def other_refs(self) -> list[str]:
+        """Names of branches, tags and pull requests beside the main branch."""
+
+        def refs() -> list[str]:
+            found = self._api.list_repo_refs(**self._where, include_pull_requests=True)
+            groups = (found.branches, found.tags, found.converts, found.pull_requests or [])
+            return [ref.ref for group in groups for ref in group if ref.name != "main"]
+
+        return self._call(refs)
+
+    def _call(self, act: Callable[[], T]) -> T:
+        try:
+            return within(self._deadline_s, act)
+        except Agl1kError:
+            raise
+        except Exception as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: BaseException) -> HubError:
+        """Neither addresses nor bodies: those of uploads are signed, and a log is no place."""
+        cause = _cause(error)
+        if isinstance(cause, TimeoutError):
+            close_session()  # whatever hangs there must not be used again
+        if not isinstance(cause, HfHubHTTPError):
+            what = "offline mode is on" if isinstance(cause, OfflineModeIsEnabled) else ""
+            return HubError(
+                f"The Hub cannot be reached at {self._api.endpoint} "
+                f"({what or type(cause).__name__}). It is tried again."
+            )
+        status = cause.response.status_code
+        return HubError(
+            _SENTENCES.get(
+                status, "The Hub answered with status {status}. It is tried again."
+            ).format(status=status, repo=self.repo),
+            status,
+            _retry_after_s(cause.response.headers),
+        )
+
+
+_SENTENCES = {
+    401: "The Hub does not accept the token (401). Set AGL1K_HUB_TOKEN to a valid one.",
+    403: "The token may not write to the dataset {repo} (403). Set AGL1K_HUB_TOKEN to one with "
+    "write access to it.",
+    404: "The Hub knows no dataset {repo} that the token may see, or no such file in it (404).",
+    412: "The dataset {repo} was changed by another at the same time (412). It is tried again.",
+    429: "The Hub asks for patience (429): too many requests or commits. It is tried again.",
+}
+
+
+def within(deadline_s: float, act: Callable[[], T]) -> T:
+    """The outcome of ``act``, or ``TimeoutError`` when it takes longer; then it is left behind.
+
+    A time-out of a connection does not do: a server that drips bytes never meets it.
+    """
+    outcome: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(act())
+        except BaseException as error:  # handed over to the caller's thread
+            errors.append(error)
+
+    worker = threading.Thread(target=run, daemon=True, name="agl1k-hub-call")
+    worker.start()
+    worker.join(deadline_s)
+    if errors:
+        raise errors[0]
+    if not outcome:
+        raise TimeoutError(f"no answer within {deadline_s:g} s")
+    return outcome[0]
+
+
+def _behave(timeout_s: float) -> None:
+    """Time-outs, which the Hub's library has none of by default; no bars, no addresses in logs."""
+    timeout = httpx2.Timeout(timeout_s, connect=min(timeout_s, 10))
+
+    hooks = get_session().event_hooks  # they know of HF_HUB_OFFLINE
+
+    def client() -> httpx2.Client:
+        return httpx2.Client(event_hooks=hooks, follow_redirects=True, timeout=timeout)
+
+    set_client_factory(client)
+    disable_progress_bars()
+    hub_logging.set_verbosity(logging.ERROR)
+
+
+def _cause(error: BaseException) -> BaseException:
+    """An upload in the library's threads wraps what happened."""
+    while isinstance(error, RuntimeError) and error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+_SECONDS = re.compile(r"\d+(\.\d+)?")
+
+
+def _retry_after_s(headers: Mapping[str, str]) -> float | None:
+    told = headers.get("retry-after", "").strip()
+    limit = parse_ratelimit_headers(headers)
+    waits = [float(told)] if _SECONDS.fullmatch(told) else []
+    if limit is not None and limit.remaining == 0:
+        waits.append(limit.reset_in_seconds)
+    return max(waits, default=None)

@@ -1,0 +1,159 @@
+"""Changing what was published: many files become one, and rows are taken out for good."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from agl1k_core.errors import Agl1kError
+from store.hub.outbox import without
+from store.hub.reading import batches
+from store.hub.remote import HubError, Remote, Tree
+from store.hub.schema import (
+    KINDS,
+    Kind,
+    day_of,
+    from_parquet,
+    joined,
+    kind_of,
+    shard_name,
+    to_parquet,
+)
+
+_JOINED_BYTES = 64 * 2**20
+_TRIES = 5  # when others commit at the same time
+
+
+@dataclass
+class Joined:
+    """What joining changed: new files with their numbers of rows, and how many files went."""
+
+    made: dict[str, int] = field(default_factory=dict)
+    n_deleted: int = 0
+
+
+def join_days(remote: Remote, today: str) -> Joined:
+    """Join the files of each kind and day before ``today``: one commit for each day.
+
+    A row that two files hold, as after a push that was applied twice, is kept once. Files that
+    cannot be read are left alone. Raises ``HubError``.
+    """
+    tree, outcome = remote.tree(), Joined()
+    parent = tree.revision
+    for day, groups in _to_join(tree, today).items():
+        add: dict[str, bytes] = {}
+        delete: list[str] = []
+        for kind, names in groups:
+            tables = _readable(remote.read(tree.revision, names))
+            if len(tables) < 2:
+                continue
+            table = joined(kind, list(tables.values()))
+            content = to_parquet(table)
+            name = shard_name(kind, day, "joined", content)
+            add[name] = content
+            outcome.made[name] = len(table)
+            delete += [old for old in tables if old != name]
+        if delete:
+            parent = remote.commit(f"Join the files of {day}", add, delete, parent)
+            outcome.n_deleted += len(delete)
+    return outcome
+
+
+def _to_join(tree: Tree, today: str) -> dict[str, list[tuple[Kind, list[str]]]]:
+    """By day, what becomes one file: several files of a kind that together are not too large."""
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for name in sorted(tree.files, key=lambda name: (tree.files[name], name)):
+        kind = kind_of(name)
+        if kind is not None and day_of(name) < today:
+            groups[day_of(name), kind.name].append(name)
+    days: dict[str, list[tuple[Kind, list[str]]]] = defaultdict(list)
+    for (day, kind_name), names in sorted(groups.items()):
+        while names and sum(tree.files[name] for name in names) > _JOINED_BYTES:
+            names.pop()
+        if len(names) > 1:
+            days[day].append((KINDS[kind_name], names))
+    return days
+
+
+def _readable(contents: dict[str, bytes]) -> dict[str, pa.Table]:
+    tables = {}
+    for name, content in contents.items():
+        try:
+            tables[name] = from_parquet(name, content)
+        except Agl1kError:
+            continue  # told when the dataset was read back
+    return tables
+
+
+@dataclass
+class TakenOut:
+    """What taking rows out did, and what could not be looked into."""
+
+    n_rows: int = 0
+    n_files: int = 0
+    made: dict[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+def take_out(remote: Remote, column: str, values: Sequence[str]) -> TakenOut:
+    """Rewrite every file that has rows with one of ``values``, then squash and delete the old.
+
+    Raises ``HubError`` when the Hub does not do it; then do it again.
+    """
+    outcome = TakenOut()
+    for attempt in range(_TRIES):
+        try:
+            _rewrite(remote, column, values, outcome)
+            break
+        except HubError as error:
+            if error.status != 412 or attempt == _TRIES - 1:
+                raise
+    tree = remote.tree()
+    if tree.revision:
+        remote.squash()
+        remote.purge(tree)
+    return outcome
+
+
+def _rewrite(remote: Remote, column: str, values: Sequence[str], outcome: TakenOut) -> None:
+    tree = remote.tree()
+    parent = tree.revision
+    outcome.problems = []
+    wanted = [name for name in tree.files if column in _columns(name)]
+    for batch in batches(tree, wanted):
+        add: dict[str, bytes] = {}
+        delete: list[str] = []
+        n_rows = 0
+        for name, content in remote.read(tree.revision, batch).items():
+            try:
+                before = from_parquet(name, content)
+            except Agl1kError as error:
+                outcome.problems.append(str(error))
+                continue
+            left = without(before, column, values)
+            if len(left) < len(before):
+                n_rows += len(before) - len(left)
+                delete.append(name)
+                add |= _renamed(name, left, outcome)
+        if delete:
+            parent = remote.commit("Take rows out", add, delete, parent)
+            outcome.n_rows += n_rows
+            outcome.n_files += len(delete)
+
+
+def _renamed(name: str, left: pa.Table, outcome: TakenOut) -> dict[str, bytes]:
+    kind = kind_of(name)
+    if kind is None or not len(left):  # load_dataset fails on a file without rows
+        return {}
+    content = to_parquet(left)
+    new = shard_name(kind, day_of(name), "kept", content)
+    outcome.made[new] = len(left)
+    return {new: content}
+
+
+def _columns(name: str) -> set[str]:
+    kind = kind_of(name)
+    return {column.name for column in kind.fields} if kind else set()

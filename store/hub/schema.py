@@ -1,0 +1,205 @@
+"""What is published: one Arrow schema for each kind of row, and Parquet bytes made by it.
+
+Nothing else leaves: no nickname, and nothing that tells who a player is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from agl1k_core.errors import Agl1kError
+
+_TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int32()
+_TIME = pa.timestamp("us", tz="UTC")
+_MARK = b"agl1k"  # in a file's own metadata: its kind, so that a foreign file is never touched
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One published column; ``about`` tells its meaning and unit."""
+
+    name: str
+    type: pa.DataType
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of published row, which is one configuration of the dataset.
+
+    A new column goes to the end of ``fields``; files made before have None in it.
+    """
+
+    name: str
+    about: str
+    id_column: str
+    fields: tuple[Field, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The declared schema, marked with the kind."""
+        columns = [(field.name, field.type) for field in self.fields]
+        return pa.schema(columns, metadata={_MARK: self.name.encode()})
+
+    def table(self, rows: Iterable[Mapping[str, object]]) -> pa.Table:
+        """The rows as a table of the declared schema; other keys are left out."""
+        return pa.Table.from_pylist([dict(row) for row in rows], schema=self.schema)
+
+    def conform(self, table: pa.Table) -> pa.Table:
+        """A table of an older schema in today's: columns it lacks are None."""
+        columns = [
+            table[field.name].cast(field.type)
+            if field.name in table.column_names
+            else pa.nulls(len(table), field.type)
+            for field in self.fields
+        ]
+        return pa.Table.from_arrays(columns, schema=self.schema)
+
+
+_ROW = (
+    Field("player_id", _TEXT, "random id that the server gave to a browser and signed"),
+    Field("benchmark", _TEXT, "slug of the benchmark"),
+    Field("benchmark_hash", _TEXT, "hash of the benchmark's clips and labels"),
+    Field("clip_key", _TEXT, "key of the clip in the benchmark"),
+)
+_WHERE = (
+    Field("round_id", _TEXT, "random id of the round of five"),
+    Field("position", _COUNT, "place of the clip in the round, from 0"),
+)
+_HOW = (
+    Field("score", _NUMBER, "geoscore, 0 to 5000: 5000·exp(−distance_km / 1492.7)"),
+    Field("seconds", _NUMBER, "seconds from hearing to answering"),
+    Field("mode", _TEXT, "free, daily or challenge"),
+    Field("app_version", _TEXT, "version of AGL1K that took it"),
+    Field("created_utc", _TIME, "when it was taken, in UTC"),
+)
+
+GUESSES = Kind(
+    "guesses",
+    "where players placed the sound of a clip",
+    "guess_id",
+    (
+        Field("guess_id", _TEXT, "unique id of the answer, derived from round and position"),
+        *_WHERE,
+        *_ROW,
+        Field("latitude", _NUMBER, "guessed latitude in degrees north, −90 to 90"),
+        Field("longitude", _NUMBER, "guessed longitude in degrees east, −180 to 180"),
+        Field("distance_km", _NUMBER, "geodesic distance to the true place in km"),
+        *_HOW,
+    ),
+)
+SKIPS = Kind(
+    "skips",
+    "clips that players skipped, ran out of time on, or reported as broken",
+    "guess_id",
+    (
+        Field("guess_id", _TEXT, "unique id of the answer, derived from round and position"),
+        *_WHERE,
+        *_ROW,
+        Field("action", _TEXT, "skip, timeout or broken (a report that it cannot be heard)"),
+        *_HOW,
+    ),
+)
+#: Scores that a submission carries as columns, from the ``metrics`` of its evaluation.
+SCORES = (
+    ("distance_km", "mean distance in km under the protocol"),
+    ("geoscore", "mean geoscore, 0 to 5000"),
+    ("continent_accuracy", "share of clips with the right continent, 0 to 1"),
+    ("country_accuracy", "share of clips with the right country, 0 to 1"),
+    ("city_accuracy", "share of clips with the right city, 0 to 1"),
+    ("reject_rate", "share of clips without a usable answer, 0 to 1"),
+)
+SUBMISSIONS = Kind(
+    "submissions",
+    "prediction files that were submitted to the leaderboard, with their scores",
+    "submission_id",
+    (
+        Field("submission_id", _TEXT, "random id of the submission"),
+        Field("benchmark", _TEXT, "slug of the benchmark"),
+        Field("benchmark_hash", _TEXT, "hash of the benchmark's clips and labels"),
+        Field("model", _TEXT, "name of the model, as the submitter gave it"),
+        Field("organisation", _TEXT, "who made the model, as the submitter gave it"),
+        Field("link", _TEXT, "page about the model"),
+        Field("weights", _TEXT, "open or closed"),
+        Field("prompt", _TEXT, "prompt that was used"),
+        Field("model_date", _TEXT, "date of the model, YYYY-MM-DD"),
+        Field("kind", _TEXT, "verified (scored here) or baseline"),
+        Field("owner", _TEXT, "Hub name that a login vouched for, else empty"),
+        Field("protocol", _TEXT, "how predictions counted"),
+        Field("scorer_version", _TEXT, "version of the scorer"),
+        *(Field(name, _NUMBER, about) for name, about in SCORES),
+        Field("evaluation", _TEXT, "the whole evaluation as JSON, with intervals and subsets"),
+        Field("file_name", _TEXT, "name of the submitted file"),
+        Field("file_sha256", _TEXT, "SHA-256 of the submitted file, in hex"),
+        Field("file_bytes", pa.int64(), "size of the submitted file in bytes"),
+        Field("file", pa.large_binary(), "the submitted file"),
+        Field("withdraw_key_sha256", _TEXT, "SHA-256 of the 192-bit random key that withdraws it"),
+        Field("created_utc", _TIME, "when it was submitted, in UTC"),
+    ),
+)
+KINDS = {kind.name: kind for kind in (GUESSES, SKIPS, SUBMISSIONS)}
+
+_NAME = re.compile(
+    r"data/(?P<kind>[a-z]+)/(?P<day>\d{4}-\d\d-\d\d)/[0-9a-z]+(-[0-9a-z]+)*\.parquet"
+)
+
+
+def shard_name(kind: Kind, day: str, origin: str, content: bytes) -> str:
+    """A name that no other content has: even a database put back from a backup overwrites none."""
+    return f"data/{kind.name}/{day}/{origin}-{hashlib.sha256(content).hexdigest()[:16]}.parquet"
+
+
+def kind_of(path: str) -> Kind | None:
+    """The kind of a file by its name; None when the name is not one of ours."""
+    found = _NAME.fullmatch(path)
+    return KINDS.get(found["kind"]) if found else None
+
+
+def day_of(path: str) -> str:
+    """The day, YYYY-MM-DD, in a file's name."""
+    found = _NAME.fullmatch(path)
+    return found["day"] if found else ""
+
+
+def to_parquet(table: pa.Table) -> bytes:
+    """The table as one Parquet file; always the same bytes for the same rows."""
+    sink = io.BytesIO()
+    pq.write_table(table, sink, compression="zstd")
+    return sink.getvalue()
+
+
+def from_parquet(name: str, content: bytes) -> pa.Table:
+    """The rows of a file in today's schema.
+
+    Raises ``Agl1kError`` when the file is not one that AGL1K wrote, or is broken.
+    """
+    kind = kind_of(name)
+    if kind is None:
+        raise Agl1kError(f"{name} has no name that AGL1K gives. It is left alone.")
+    try:
+        table = pq.read_table(io.BytesIO(content))
+        if (table.schema.metadata or {}).get(_MARK) != kind.name.encode():
+            raise Agl1kError(f"{name} was not written by AGL1K. {_MOVE_IT}")
+        return kind.conform(table)
+    except (pa.ArrowException, OSError):
+        raise Agl1kError(f"{name} is broken: it cannot be read as Parquet. {_MOVE_IT}") from None
+
+
+_MOVE_IT = "It is left alone; move it out of the dataset's data folder, or load_dataset may fail."
+
+
+def joined(kind: Kind, tables: Sequence[pa.Table]) -> pa.Table:
+    """All rows, oldest first, each id once."""
+    table = pa.concat_tables(tables).sort_by(
+        [("created_utc", "ascending"), (kind.id_column, "ascending")]
+    )
+    ids = table[kind.id_column].to_pylist()
+    first = {name: index for index, name in reversed(list(enumerate(ids)))}
+    return table if len(first) == len(ids) else table.take(sorted(first.values()))

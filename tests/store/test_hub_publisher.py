@@ -1,0 +1,368 @@
+"""Rows on their way to the Hub: sealed once, pushed until the Hub has them, whatever it does."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from agl1k_core.errors import Agl1kError
+from store.database import Database
+from store.guesses import Guess, GuessStore
+from store.hub import publisher as publisher_module
+from store.hub.outbox import Outbox
+from store.hub.publisher import FULL, READING_BACK, Limits, Publisher
+from store.hub.remote import HubError, Remote
+from store.hub.schema import from_parquet, kind_of
+from store.submissions import Submission, SubmissionStore
+from tests.fake_hub import READ, WRITE, FakeHub
+
+MakeGuess = Callable[..., Guess]
+NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+
+
+def remote_to(hub: FakeHub, token: str = WRITE, **options: Any) -> Remote:
+    return Remote("tester/plays", token, hub.endpoint, **options)
+
+
+def rows_on(hub: FakeHub, kind: str) -> list[dict[str, Any]]:
+    """Every row of a kind in the newest revision, as often as it is there."""
+    files = hub.repo().head.files
+    mine = [name for name in files if (found := kind_of(name)) and found.name == kind]
+    tables = [from_parquet(name, files[name].data) for name in mine]
+    return [row for table in tables for row in table.to_pylist()]
+
+
+def ids_on(hub: FakeHub) -> list[str]:
+    return sorted(row["guess_id"] for kind in ("guesses", "skips") for row in rows_on(hub, kind))
+
+
+@pytest.fixture
+def store(database: Database) -> GuessStore:
+    return GuessStore(database)
+
+
+@pytest.fixture
+def play(store: GuessStore, make_guess: MakeGuess) -> Callable[..., list[str]]:
+    """Record some answers; returns their ids, sorted."""
+
+    def play(n: int, action: str = "guess", **changed: Any) -> list[str]:
+        made = [
+            make_guess(action=action, round_id=f"r-{action}-{changed}-{number}", **changed)
+            for number in range(n)
+        ]
+        return sorted(store.record(guess).guess_id for guess in made)
+
+    return play
+
+
+def submission(**changed: Any) -> Submission:
+    values: dict[str, Any] = {
+        "submission_id": "sub-1", "benchmark": "demo", "benchmark_hash": "hash-1",
+        "model": "Ear 1", "organisation": "Lab", "link": "", "weights": "open", "prompt": "",
+        "model_date": "2026-01-01", "kind": "verified", "owner": "", "protocol": "strict",
+        "scorer_version": "1", "file_name": "ear.json",
+        "file_sha256": "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+        "file_bytes": 3, "evaluation": {"metrics": {"geoscore": 4321.5, "distance_km": None}},
+        "created_utc": NOW,
+    }  # fmt: skip
+    return Submission(**values | changed)
+
+
+def test_what_is_published_is_what_was_stored_and_no_more(
+    hub: FakeHub, database: Database, store: GuessStore, make_guess: MakeGuess
+) -> None:
+    guess = store.record(make_guess(nickname="Secret Name"))
+    store.record(make_guess(position=1, action="broken", score=None, seconds=None))
+    SubmissionStore(database).publish(submission(), b"foo")
+    assert Publisher(database, remote_to(hub)).turn() == Limits().interval_s
+    [row] = rows_on(hub, "guesses")
+    assert set(row) == {
+        "guess_id", "round_id", "position", "player_id", "benchmark", "benchmark_hash", "clip_key",
+        "latitude", "longitude", "distance_km", "score", "seconds", "mode", "app_version",
+        "created_utc",
+    }  # fmt: skip
+    assert row == {name: getattr(guess, name) for name in row}
+    [skip] = rows_on(hub, "skips")
+    assert (skip["action"], skip["score"], skip["seconds"]) == ("broken", None, None)
+    [published] = rows_on(hub, "submissions")
+    assert (published["file"], published["geoscore"]) == (b"foo", 4321.5)
+    assert published["distance_km"] is None
+    assert not any(b"Secret Name" in blob.data for blob in hub.repo().head.files.values())
+    assert not Outbox(database).backlog()
+
+
+def test_each_row_is_sealed_once_by_many_at_a_time(
+    hub: FakeHub, database: Database, play: Callable[..., list[str]]
+) -> None:
+    ids = play(30) + play(20, "skip", score=0.0)
+    sealed: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: sealed.append(Outbox(database).seal())) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(sealed) == 50
+    Publisher(database, remote_to(hub)).turn()
+    assert ids_on(hub) == sorted(ids)
+
+
+@pytest.mark.postgres
+def test_a_row_that_is_committed_late_is_not_forgotten(
+    hub: FakeHub, postgres_server: Any, make_guess: MakeGuess
+) -> None:
+    """On PostgreSQL a lower ``sequence`` may become visible after a higher one was pushed."""
+    postgres_server.execute("CREATE SCHEMA late_row")
+    with Database(postgres_server.url("late_row")) as database:
+        from store.guesses import _values  # the row without the commit
+        from store.tables import guesses
+
+        late, early = make_guess(position=0), make_guess(position=1)
+        publisher = Publisher(database, remote_to(hub))
+        with database.engine.begin() as open_transaction:
+            open_transaction.execute(guesses.insert().values(_values(late)))
+            GuessStore(database).record(early)
+            publisher.turn()
+            assert ids_on(hub) == [early.guess_id]
+        publisher.turn()
+        assert ids_on(hub) == sorted([early.guess_id, late.guess_id])
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"status": 412}, {"status": 429, "headers": {"Retry-After": "7"}}, {"status": 500},
+        {"status": 500, "after": True}, {"status": 503, "after": True},
+        {"status": 0, "delay_s": 30}, {"status": 200, "drip_s": 0.05},
+        {"status": 0, "after": True, "delay_s": 30},
+    ],
+)  # fmt: skip
+def test_a_fault_of_the_hub_loses_and_doubles_nothing(
+    hub: FakeHub,
+    database: Database,
+    play: Callable[..., list[str]],
+    fault: dict[str, Any],
+) -> None:
+    remote = remote_to(hub, timeout_s=1, deadline_s=2)
+    publisher = Publisher(database, remote)
+    ids = play(3)
+    hub.fail(**fault)
+    first_wait_s = publisher.turn()
+    assert Outbox(database).backlog().rows == 3
+    assert first_wait_s >= (7 if fault["status"] == 429 else 0)
+    more = play(2, "skip", score=0.0)
+    assert publisher.turn() == Limits().interval_s
+    assert ids_on(hub) == sorted(ids + more)
+    assert not Outbox(database).backlog()
+
+
+def test_a_hub_that_is_away_is_waited_for_and_never_in_the_way(
+    database: Database, store: GuessStore, play: Callable[..., list[str]]
+) -> None:
+    publisher = Publisher(database, Remote("tester/plays", WRITE, "http://127.0.0.1:9"))
+    play(2)
+    waits = [publisher.turn() for _ in range(12)]
+    assert all(0 <= wait <= Limits().max_wait_s for wait in waits)
+    assert len(set(waits)) == len(waits), "no jitter"
+    publisher.admit()
+    assert Outbox(database).backlog().rows == 2
+
+
+def test_every_try_sends_the_same_bytes_under_the_same_name(
+    hub: FakeHub, database: Database, play: Callable[..., list[str]]
+) -> None:
+    play(2)
+    outbox = Outbox(database)
+    outbox.seal()
+    [first] = outbox.pending()
+    hub.fail(status=500, after=True)
+    publisher = Publisher(database, remote_to(hub))
+    publisher.turn()
+    assert hub.repo().head.files[first.name].data == first.content
+    [again] = outbox.pending()
+    assert again == first
+    n_commits = len(hub.repo().commits)
+    publisher.turn()
+    assert len(hub.repo().commits) == n_commits, "the retry of the same bytes is no commit"
+
+
+def test_a_commit_has_fifty_files_at_most(
+    hub: FakeHub, database: Database, play: Callable[..., list[str]]
+) -> None:
+    outbox = Outbox(database)
+    for number in range(53):
+        play(1, mode="free", benchmark=f"b{number}")
+        outbox.seal()
+    Publisher(database, remote_to(hub)).turn()
+    sizes = [len(made.files) for made in hub.repo().commits]
+    assert sizes == [1, 52, 55]  # .gitattributes; 50 and the page; 3 more
+    assert len(ids_on(hub)) == 53
+
+
+def test_the_hourly_quota_is_kept(
+    hub: FakeHub,
+    database: Database,
+    play: Callable[..., list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(publisher_module, "COMMITS_PER_HOUR", 2)
+    publisher = Publisher(database, remote_to(hub))
+    for number in range(3):
+        play(1, benchmark=f"b{number}")
+        wait_s = publisher.turn()
+    assert hub.commits() == 2
+    assert 3000 < wait_s <= 3600
+    assert Outbox(database).backlog().rows == 1
+
+
+@pytest.mark.parametrize(
+    ("token", "message"),
+    [("", r"does not accept the token \(401\)"), (READ, r"may not write .* \(403\)")],
+)
+def test_a_token_that_may_not_write_is_told(
+    hub: FakeHub,
+    database: Database,
+    play: Callable[..., list[str]],
+    token: str,
+    message: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hub.create()
+    play(1)
+    Publisher(database, remote_to(hub, token)).turn()
+    assert Outbox(database).backlog().rows == 1
+    with pytest.raises(HubError, match=message):
+        remote_to(hub, token).commit("x", {"a.txt": b"a"})
+    assert "AGL1K_HUB_TOKEN" in caplog.text
+    assert READ not in caplog.text
+
+
+def test_too_much_that_waits_stops_new_answers_but_drops_none(
+    hub: FakeHub, database: Database, play: Callable[..., list[str]]
+) -> None:
+    publisher = Publisher(database, remote_to(hub), Limits(max_rows=4))
+    hub.fail(status=503, times=1)
+    play(1)
+    publisher.turn()
+    assert (publisher.notice(), publisher.problems()) == ("", [])
+    publisher.admit()
+    assert "late" in publisher.notice()
+    ids = play(4, benchmark="other")
+    hub.fail(status=503)
+    publisher.turn()
+    with pytest.raises(Agl1kError, match=FULL):
+        publisher.admit()
+    assert publisher.notice() == FULL
+    assert publisher.problems() == ["5 rows wait for the Hub, the bound is reached"]
+    publisher.turn()
+    publisher.admit()
+    assert publisher.notice() == ""
+    assert set(ids) < set(ids_on(hub))
+
+
+def test_the_bound_counts_what_was_taken_since_it_was_looked_at(database: Database) -> None:
+    publisher = Publisher(database, Remote("a/b", WRITE, "http://127.0.0.1:9"), Limits(max_rows=3))
+    for _ in range(3):
+        publisher.admit()
+    with pytest.raises(Agl1kError, match="come back later"):
+        publisher.admit()
+
+
+def test_stopping_pushes_what_is_left(
+    hub: FakeHub, database: Database, play: Callable[..., list[str]]
+) -> None:
+    publisher = Publisher(database, remote_to(hub), Limits(interval_s=3600))
+    play(1)
+    publisher.start()
+    ids = play(5, benchmark="other")
+    hub.fail(status=500, after=True)
+    assert not publisher.stop(flush_s=60)
+    assert set(ids) <= set(ids_on(hub))
+
+
+def test_stopping_ends_though_the_hub_hangs_and_tells_what_is_left(
+    hub: FakeHub,
+    database: Database,
+    play: Callable[..., list[str]],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO")
+    publisher = Publisher(database, remote_to(hub))
+    hub.fail(path="/api/", status=0, delay_s=60, times=99)
+    play(3)
+    publisher.start()
+    assert publisher.stop(flush_s=0.5).rows == 3
+    assert "pending_rows=3" in caplog.text
+    assert "pushed after the next start" in caplog.text
+
+
+def test_a_blank_server_takes_no_answer_until_it_was_read_back(
+    hub: FakeHub, database: Database
+) -> None:
+    hub.create()
+    hub.fail(path="/api/datasets", status=0, delay_s=1)
+    publisher = Publisher(database, remote_to(hub))
+    publisher.start()
+    with pytest.raises(Agl1kError, match=READING_BACK):
+        publisher.admit()
+    assert publisher.problems() == ["the dataset is being read back"]
+    publisher.stop(flush_s=60)
+    publisher.admit()
+    assert publisher.problems() == []
+
+
+def test_a_blank_server_without_a_hub_takes_answers(database: Database) -> None:
+    publisher = Publisher(database, Remote("tester/plays", WRITE, "http://127.0.0.1:9"))
+    publisher.start()
+    publisher.stop(flush_s=5)
+    publisher.admit()
+
+
+def test_a_withdrawn_submission_vanishes_from_the_dataset(hub: FakeHub, database: Database) -> None:
+    submissions = SubmissionStore(database)
+    key = submissions.publish(submission(), b"foo")
+    submissions.publish(submission(submission_id="sub-2", model="Ear 2"), b"foo")
+    publisher = Publisher(database, remote_to(hub))
+    publisher.turn()
+    assert len(rows_on(hub, "submissions")) == 2
+    assert submissions.withdraw("sub-1", key)
+    assert Outbox(database).backlog()
+    publisher.turn()
+    assert [row["submission_id"] for row in rows_on(hub, "submissions")] == ["sub-2"]
+    assert len(hub.repo().commits) == 1, "no older revision holds it"
+    assert not any(b"Ear 1" in data for _, data in hub.repo().stored.values())
+    assert not Outbox(database).backlog()
+
+
+def test_a_submission_withdrawn_before_it_was_pushed_never_is(
+    hub: FakeHub, database: Database
+) -> None:
+    submissions = SubmissionStore(database)
+    key = submissions.publish(submission(), b"foo")
+    Outbox(database).seal()
+    submissions.withdraw("sub-1", key)
+    other = submissions.publish(submission(submission_id="sub-2", model="Ear 2"), b"foo")
+    submissions.withdraw("sub-2", other)
+    publisher = Publisher(database, remote_to(hub))
+    publisher.turn()
+    assert not rows_on(hub, "submissions")
+    assert not Outbox(database).backlog()
+
+
+def test_a_foreign_page_stays(
+    hub: FakeHub,
+    database: Database,
+    play: Callable[..., list[str]],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hub.create().put("README.md", b"# Mine")
+    ids = play(2)
+    Publisher(database, remote_to(hub)).turn()
+    assert hub.repo().head.files["README.md"].data == b"# Mine"
+    assert "was not written by AGL1K and stays" in caplog.text
+    assert ids_on(hub) == ids
