@@ -99,6 +99,7 @@ class BoardPage {
     const scrolled = current.querySelector('.agl-table-box')?.scrollLeft ?? 0;
     Object.assign(current.dataset, next.dataset);
     current.querySelector('.agl-results').replaceWith(next.querySelector('.agl-results'));
+    current.querySelector('summary').textContent = next.querySelector('summary').textContent;
     current.querySelector('[data-download]').href = next.querySelector('[data-download]').href;
     current.querySelector('.agl-table-box').scrollLeft = scrolled;
     if (sort) current.querySelector(`[data-sort="${CSS.escape(sort)}"]`)?.focus();

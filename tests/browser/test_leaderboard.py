@@ -122,7 +122,7 @@ def test_filters_columns_and_intervals(board_page: Page) -> None:
     page.locator("select[name=weights]").select_option("closed")
     expect(page.locator(".agl-board-table tbody tr")).to_have_count(1)
     page.keyboard.press("Escape")
-    expect(page.get_by_text("Filters", exact=True)).to_be_focused()
+    expect(page.get_by_text("Filters (on)")).to_be_focused()
     expect(page.get_by_label("baseline")).to_be_hidden()
     page.get_by_text("Columns", exact=True).click()
     page.get_by_role("checkbox", name="<1000 km, %").check()
