@@ -222,14 +222,20 @@ def ranks(
     n_clips, n_models = values.shape
     if n_models < 2 or n_clips == 0:
         return [1] * n_models
-    first, second = np.triu_indices(n_models, k=1)
-    difference = values[:, first] - values[:, second]
-    if lower_is_better:
-        difference = -difference
+    better = values if lower_is_better else -values
     counts = resample_counts(n_clips, n_samples=n_samples, seed=seed)
-    ends = intervals(resampled_means(counts, difference))
-    better_than = np.zeros(n_models, dtype=np.int64)
-    for i, j, end in zip(first, second, ends, strict=True):
-        better_than[j] += end.low > 0
-        better_than[i] += end.high < 0
-    return [int(1 + count) for count in better_than]
+    means = resampled_means(counts, better)
+    counted = np.isfinite(better)
+    beaten_by = np.zeros(n_models, dtype=np.int64)
+    for model in range(n_models - 1):
+        others = np.arange(model + 1, n_models)
+        difference = means[:, [model]] - means[:, others]
+        # models that lack other clips than this one are compared on their common clips
+        apart = others[(counted[:, others] != counted[:, [model]]).any(axis=0)]
+        if len(apart):
+            common = better[:, [model]] - better[:, apart]
+            difference[:, apart - model - 1] = resampled_means(counts, common)
+        low, high = interval_ends(difference.T).T
+        beaten_by[others] += high < 0
+        beaten_by[model] += int((low > 0).sum())
+    return [int(1 + count) for count in beaten_by]
