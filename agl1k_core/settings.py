@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from platformdirs import user_data_path
@@ -34,6 +35,12 @@ class Settings:
     tiles: str
     secret: str
     max_upload_mb: float
+    hub_dataset: str
+    hub_token: str = field(repr=False)
+    hub_endpoint: str
+    hub_interval_s: float
+    hub_max_waiting: int
+    hub_flush_s: float
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] = os.environ) -> Settings:
@@ -54,6 +61,14 @@ class Settings:
             tiles=env.get("AGL1K_TILES", ""),
             secret=_secret(env, problems),
             max_upload_mb=_number(env, "AGL1K_MAX_UPLOAD_MB", 16, problems, lowest=0.001),
+            hub_dataset=_hub_dataset(env, problems),
+            hub_token=env.get("AGL1K_HUB_TOKEN") or env.get("HF_TOKEN") or "",
+            hub_endpoint=env.get("HF_ENDPOINT") or "https://huggingface.co",
+            hub_interval_s=_number(env, "AGL1K_HUB_INTERVAL_S", 60, problems, lowest=0.1),
+            hub_max_waiting=int(
+                _number(env, "AGL1K_HUB_MAX_WAITING", 100_000, problems, lowest=1, highest=1e9)
+            ),
+            hub_flush_s=_number(env, "AGL1K_HUB_FLUSH_S", 6, problems, lowest=0, highest=3600),
         )
         if problems:
             raise Agl1kError("\n".join(problems))
@@ -65,6 +80,21 @@ def _default_data_dir(on_space: bool) -> Path:
     if on_space and persistent.is_dir() and os.access(persistent, os.W_OK):
         return persistent
     return user_data_path("agl1k", appauthor=False)
+
+
+def _hub_dataset(env: Mapping[str, str], problems: list[str]) -> str:
+    name = env.get("AGL1K_HUB_DATASET", "")
+    if name and not re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII):
+        problems.append(
+            f"AGL1K_HUB_DATASET={name!r} names no dataset. Set it to OWNER/NAME, or unset it: then "
+            "nothing is published."
+        )
+    if name and not (env.get("AGL1K_HUB_TOKEN") or env.get("HF_TOKEN")):
+        problems.append(
+            "AGL1K_HUB_DATASET is set, but no token to write to it. Set AGL1K_HUB_TOKEN, or unset "
+            "both."
+        )
+    return name
 
 
 def _secret(env: Mapping[str, str], problems: list[str]) -> str:

@@ -113,6 +113,19 @@ class Database:
         with self.write() as connection:  # deletes nothing
             connection.execute(delete(meta).where(meta.c.name == ""))
 
+    def scrub(self) -> bool:
+        """Let nothing that was deleted be left in the files; False when others' use forbids it."""
+        if self._in_memory:
+            return True
+        alone = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+        with self._explained(), self._one_writer, alone.connect() as connection:
+            if not self._on_sqlite:
+                connection.exec_driver_sql("VACUUM guesses, rounds, shards")
+                return True
+            # deleted rows are overwritten in the file, but stand in the log until it is emptied
+            row = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+            return bool(row[0] == 0)
+
     def secret(self, name: str) -> bytes:
         """32 random bytes kept under ``name``, the same for every process on this database."""
         return self._kept(f"secret:{name}", secrets.token_bytes(32))

@@ -16,7 +16,16 @@ from sqlalchemy import Connection, select, update
 from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.hub.remote import Remote, Tree
-from store.hub.schema import GUESSES, SUBMISSIONS, Kind, day_of, from_parquet, joined, kind_of
+from store.hub.schema import (
+    GUESSES,
+    KINDS,
+    SKIPS,
+    SUBMISSIONS,
+    day_of,
+    from_parquet,
+    joined,
+    kind_of,
+)
 from store.tables import guesses, shards, submission_files, submissions
 
 _FILES_AT_ONCE, _BYTES_AT_ONCE = 400, 128 * 2**20
@@ -44,9 +53,8 @@ def read_back(database: Database, remote: Remote) -> ReadBack:
     new = sorted(name for name in tree.files if kind_of(name) and name not in _known(database))
     for batch in batches(tree, new):
         contents = remote.read(tree.revision, batch)
-        for (_, kind), names in groupby(batch, key=lambda name: (day_of(name), kind_of(name))):
-            if kind is not None:
-                _take_in(database, kind, {name: contents[name] for name in names}, outcome)
+        for _, names in groupby(batch, key=day_of):
+            _take_in(database, {name: contents[name] for name in names}, outcome)
     return outcome
 
 
@@ -100,67 +108,72 @@ def _known(database: Database) -> set[str]:
         return set(connection.scalars(select(shards.c.name)))
 
 
-def _take_in(database: Database, kind: Kind, contents: dict[str, bytes], outcome: ReadBack) -> None:
-    """The files of one day, oldest rows first; when rows are refused, file by file."""
+def _take_in(database: Database, contents: dict[str, bytes], outcome: ReadBack) -> None:
+    """The files of one day; when their rows are refused, file by file."""
     tables: dict[str, pa.Table] = {}
     for name, content in contents.items():
         try:
             tables[name] = from_parquet(name, content)
         except Agl1kError as error:
             outcome.problems.append(str(error))
-    if not tables:
-        return
     try:
-        _insert(database, kind, tables)
-    except (ValueError, TypeError, KeyError, orjson.JSONDecodeError):
+        _insert(database, tables)
+    except (ValueError, TypeError, KeyError):
         if len(tables) == 1:
             [name] = tables
             outcome.problems.append(f"{name} holds rows that AGL1K cannot have written; not read.")
             return
         for name in tables:
-            _take_in(database, kind, {name: contents[name]}, outcome)
+            _take_in(database, {name: contents[name]}, outcome)
         return
     outcome.files += len(tables)
     outcome.rows += sum(map(len, tables.values()))
 
 
-def _insert(database: Database, kind: Kind, tables: dict[str, pa.Table]) -> None:
-    named = [
-        table.append_column("shard", pa.repeat(pa.scalar(name), len(table)))
-        for name, table in tables.items()
-    ]
-    rows = joined(kind, named).to_pylist()
-    insert = _insert_submissions if kind is SUBMISSIONS else _insert_guesses
+def _insert(database: Database, tables: dict[str, pa.Table]) -> None:
+    """Oldest rows first, so that their order in the database is that of their making."""
+    by_kind: dict[str, list[pa.Table]] = {kind: [] for kind in KINDS}
+    for name, table in tables.items():
+        kind = table.schema.metadata[b"agl1k"].decode()
+        by_kind[kind].append(table.append_column("shard", pa.repeat(pa.scalar(name), len(table))))
+    rows = {
+        kind: joined(KINDS[kind], found).to_pylist() if found else []
+        for kind, found in by_kind.items()
+    }
     with database.write() as connection:
-        insert(database, connection, kind, rows)
+        _insert_guesses(database, connection, rows[GUESSES.name], rows[SKIPS.name])
+        _insert_submissions(database, connection, rows[SUBMISSIONS.name])
         now = datetime.now(UTC)
         known = [_known_row(name, len(table), now) for name, table in tables.items()]
         database.insert_new_rows(connection, shards, known)
 
 
 def _insert_guesses(
-    database: Database, connection: Connection, kind: Kind, rows: list[dict[str, Any]]
+    database: Database,
+    connection: Connection,
+    placed: list[dict[str, Any]],
+    skipped: list[dict[str, Any]],
 ) -> None:
-    defaults: dict[str, object] = {"nickname": "", "latitude": None, "longitude": None}
-    defaults |= (
-        {"distance_km": None, "action": "guess"} if kind is GUESSES else {"distance_km": None}
-    )
-    _mark_published(connection, guesses.c.guess_id, rows, kind)
-    database.insert_new_rows(connection, guesses, [defaults | row for row in rows])
+    nowhere = {"latitude": None, "longitude": None, "distance_km": None}
+    rows = [{"nickname": "", "action": "guess", **row} for row in placed]
+    rows += [{"nickname": "", **nowhere, **row} for row in skipped]
+    rows.sort(key=lambda row: row["created_utc"])
+    _mark_published(connection, guesses.c.guess_id, rows)
+    database.insert_new_rows(connection, guesses, rows)
 
 
 def _insert_submissions(
-    database: Database, connection: Connection, kind: Kind, rows: list[dict[str, Any]]
+    database: Database, connection: Connection, rows: list[dict[str, Any]]
 ) -> None:
-    _mark_published(connection, submissions.c.submission_id, rows, kind)
+    _mark_published(connection, submissions.c.submission_id, rows)
     columns = set(submissions.c.keys())
     for row in rows:
         row["evaluation"] = orjson.loads(row["evaluation"])
     kept = [{name: value for name, value in row.items() if name in columns} for row in rows]
     database.insert_new_rows(connection, submissions, kept)
-    ids = [row["submission_id"] for row in rows]
     standing = select(submissions.c.submission_id).where(
-        submissions.c.submission_id.in_(ids), submissions.c.withdrawn_utc.is_(None)
+        submissions.c.submission_id.in_([row["submission_id"] for row in rows]),
+        submissions.c.withdrawn_utc.is_(None),
     )
     there = set(connection.scalars(standing))
     files = [
@@ -174,12 +187,10 @@ def _insert_submissions(
     database.insert_new_rows(connection, submission_files, files)
 
 
-def _mark_published(
-    connection: Connection, id_column: Any, rows: list[dict[str, Any]], kind: Kind
-) -> None:
+def _mark_published(connection: Connection, id_column: Any, rows: list[dict[str, Any]]) -> None:
     """Rows that wait to be sealed here, and are in a file already, must not be sealed again."""
     table = id_column.table
-    shard_of = {row[kind.id_column]: row["shard"] for row in rows}
+    shard_of = {row[id_column.name]: row["shard"] for row in rows}
     ids = list(shard_of)
     for start in range(0, len(ids), _IDS_AT_ONCE):
         part = ids[start : start + _IDS_AT_ONCE]

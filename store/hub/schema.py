@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from agl1k_core.errors import Agl1kError
@@ -23,11 +24,28 @@ _MARK = b"agl1k"  # in a file's own metadata: its kind, so that a foreign file i
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One published column; ``about`` tells its meaning and unit."""
+    """One published column; ``about`` tells its meaning and unit.
+
+    ``needed``: never None, in no file ever made; so not for a column that is added later.
+    """
 
     name: str
     type: pa.DataType
     about: str
+    needed: bool = True
+    limits: tuple[float, float] | None = None
+    choices: tuple[str, ...] = ()
+
+    def holds(self, column: pa.ChunkedArray) -> bool:
+        """Whether every value is one that AGL1K can have written."""
+        if self.needed and column.null_count:
+            return False
+        if self.choices and not set(column.unique().to_pylist()) <= {*self.choices, None}:
+            return False
+        if self.limits is None or column.null_count == len(column):
+            return True
+        found = pc.min_max(column).as_py()
+        return bool(self.limits[0] <= found["min"] and found["max"] <= self.limits[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +92,9 @@ _WHERE = (
     Field("position", _COUNT, "place of the clip in the round, from 0"),
 )
 _HOW = (
-    Field("score", _NUMBER, "geoscore, 0 to 5000: 5000·exp(−distance_km / 1492.7)"),
-    Field("seconds", _NUMBER, "seconds from hearing to answering"),
-    Field("mode", _TEXT, "free, daily or challenge"),
+    Field("score", _NUMBER, "geoscore, 0 to 5000: 5000·exp(−distance_km / 1492.7)", needed=False),
+    Field("seconds", _NUMBER, "seconds from hearing to answering", needed=False),
+    Field("mode", _TEXT, "free, daily or challenge", choices=("free", "daily", "challenge")),
     Field("app_version", _TEXT, "version of AGL1K that took it"),
     Field("created_utc", _TIME, "when it was taken, in UTC"),
 )
@@ -89,9 +107,21 @@ GUESSES = Kind(
         Field("guess_id", _TEXT, "unique id of the answer, derived from round and position"),
         *_WHERE,
         *_ROW,
-        Field("latitude", _NUMBER, "guessed latitude in degrees north, −90 to 90"),
-        Field("longitude", _NUMBER, "guessed longitude in degrees east, −180 to 180"),
-        Field("distance_km", _NUMBER, "geodesic distance to the true place in km"),
+        Field(
+            "latitude",
+            _NUMBER,
+            "guessed latitude in degrees north, −90 to 90",
+            needed=False,
+            limits=(-90, 90),
+        ),
+        Field(
+            "longitude",
+            _NUMBER,
+            "guessed longitude in degrees east, −180 to 180",
+            needed=False,
+            limits=(-180, 180),
+        ),
+        Field("distance_km", _NUMBER, "geodesic distance to the true place in km", needed=False),
         *_HOW,
     ),
 )
@@ -103,7 +133,12 @@ SKIPS = Kind(
         Field("guess_id", _TEXT, "unique id of the answer, derived from round and position"),
         *_WHERE,
         *_ROW,
-        Field("action", _TEXT, "skip, timeout or broken (a report that it cannot be heard)"),
+        Field(
+            "action",
+            _TEXT,
+            "skip, timeout or broken (a report that it cannot be heard)",
+            choices=("skip", "timeout", "broken"),
+        ),
         *_HOW,
     ),
 )
@@ -127,14 +162,19 @@ SUBMISSIONS = Kind(
         Field("model", _TEXT, "name of the model, as the submitter gave it"),
         Field("organisation", _TEXT, "who made the model, as the submitter gave it"),
         Field("link", _TEXT, "page about the model"),
-        Field("weights", _TEXT, "open or closed"),
+        Field("weights", _TEXT, "open or closed", choices=("open", "closed")),
         Field("prompt", _TEXT, "prompt that was used"),
         Field("model_date", _TEXT, "date of the model, YYYY-MM-DD"),
-        Field("kind", _TEXT, "verified (scored here) or baseline"),
+        Field(
+            "kind",
+            _TEXT,
+            "verified (scored here) or baseline",
+            choices=("verified", "baseline"),
+        ),
         Field("owner", _TEXT, "Hub name that a login vouched for, else empty"),
         Field("protocol", _TEXT, "how predictions counted"),
         Field("scorer_version", _TEXT, "version of the scorer"),
-        *(Field(name, _NUMBER, about) for name, about in SCORES),
+        *(Field(name, _NUMBER, about, needed=False) for name, about in SCORES),
         Field("evaluation", _TEXT, "the whole evaluation as JSON, with intervals and subsets"),
         Field("file_name", _TEXT, "name of the submitted file"),
         Field("file_sha256", _TEXT, "SHA-256 of the submitted file, in hex"),
@@ -187,9 +227,15 @@ def from_parquet(name: str, content: bytes) -> pa.Table:
         table = pq.read_table(io.BytesIO(content))
         if (table.schema.metadata or {}).get(_MARK) != kind.name.encode():
             raise Agl1kError(f"{name} was not written by AGL1K. {_MOVE_IT}")
-        return kind.conform(table)
+        conformed = kind.conform(table)
     except (pa.ArrowException, OSError):
         raise Agl1kError(f"{name} is broken: it cannot be read as Parquet. {_MOVE_IT}") from None
+    odd = [field.name for field in kind.fields if not field.holds(conformed[field.name])]
+    if odd:
+        raise Agl1kError(
+            f"{name} holds {', '.join(odd)} that AGL1K cannot have written. {_MOVE_IT}"
+        )
+    return conformed
 
 
 _MOVE_IT = "It is left alone; move it out of the dataset's data folder, or load_dataset may fail."

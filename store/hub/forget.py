@@ -1,0 +1,89 @@
+"""A player's rows, deleted here and in the dataset, and what is out of reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlalchemy import delete
+
+from agl1k_core.errors import Agl1kError
+from store.database import Database
+from store.hub.lock import hub_lock
+from store.hub.outbox import Outbox
+from store.hub.reading import note_known
+from store.hub.remote import HubError, Remote
+from store.hub.rewriting import take_out
+from store.tables import guesses, rounds
+
+_WAIT_S = 300.0
+
+
+@dataclass
+class Forgotten:
+    """What was deleted where; ``missed`` tells, sentence by sentence, what was not reached."""
+
+    rows_here: int = 0
+    rounds_here: int = 0
+    rows_waiting: int = 0
+    rows_published: int = 0
+    missed: list[str] = field(default_factory=list)
+    is_done: bool = True
+
+
+def forget(database: Database, remote: Remote | None, player_id: str) -> Forgotten:
+    """Delete every row of a player from the database, the waiting files and the dataset.
+
+    Safe to repeat. Raises ``Agl1kError`` when another process is busy with the Hub for minutes;
+    when the Hub does not do its part, ``is_done`` is False and ``missed`` says so.
+    """
+    outcome = Forgotten()
+    with hub_lock(database, _WAIT_S) as mine:
+        if not mine:
+            raise Agl1kError("The app is busy with the Hub. Nothing was deleted; try again later.")
+        outcome.rows_waiting = Outbox(database).drop("player_id", [player_id])
+        _forget_here(database, player_id, outcome)
+        if remote is not None:
+            _forget_there(database, remote, player_id, outcome)
+    outcome.missed += _out_of_reach(database, remote)
+    return outcome
+
+
+def _forget_here(database: Database, player_id: str, outcome: Forgotten) -> None:
+    with database.write() as connection:
+        for table in (guesses, rounds):
+            done = connection.execute(delete(table).where(table.c.player_id == player_id))
+            if table is guesses:
+                outcome.rows_here = done.rowcount
+            else:
+                outcome.rounds_here = done.rowcount
+    if not database.scrub():
+        outcome.missed.append(
+            "The database's log of changes is in use and still holds the deleted rows. Stop the "
+            "app, run this command again, start the app."
+        )
+
+
+def _forget_there(database: Database, remote: Remote, player_id: str, outcome: Forgotten) -> None:
+    try:
+        gone = take_out(remote, "player_id", [player_id])
+        note_known(database, gone.made)
+        outcome.rows_published = gone.n_rows
+        outcome.missed += gone.problems
+        outcome.missed += [
+            f"{ref} of the dataset keeps its own history: delete it on {remote.page}."
+            for ref in remote.other_refs()
+        ]
+    except HubError as error:
+        outcome.is_done = False
+        outcome.missed.append(f"{error} The dataset may still hold rows: run this command again.")
+
+
+def _out_of_reach(database: Database, remote: Remote | None) -> list[str]:
+    told = ["Copies that others made of the dataset before, and backups of this database."]
+    if remote is not None:
+        told.append(
+            "Databases of other servers that publish into the same dataset: run this there, too."
+        )
+    if database.url.get_backend_name() != "sqlite":
+        told.append("PostgreSQL's own write-ahead log, until it recycles it.")
+    return told
