@@ -191,6 +191,17 @@ def serve(
     runpy.run_module("app", run_name="__main__")
 
 
+@app.command(
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)
+def admin(context: typer.Context) -> None:
+    """Keep a server: status, push, restore, export, forget."""
+    # as with serve: the store stands above the core, so its command line is run, not imported
+    sys.argv = ["agl1k admin", *context.args]
+    runpy.run_module("store.admin", run_name="__main__")
+
+
 def main() -> None:
     """Entry point of ``agl1k`` and ``python -m agl1k_core``."""
     app(prog_name="agl1k")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Literal
@@ -85,11 +85,13 @@ _GUESS_COLUMNS = [guesses.c[field.name] for field in fields(Guess)]
 class GuessStore:
     """Rounds and guesses in a ``Database``; every method may be called from any thread.
 
-    What a method wrote is committed, and on the disk, when it returns.
+    What a method wrote is committed, and on the disk, when it returns. ``admit`` is called before
+    a guess is stored; it raises ``Agl1kError`` when none may be.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, admit: Callable[[], None] = lambda: None) -> None:
         self._database = database
+        self._admit = admit
 
     def add_round(self, new: Round) -> Round:
         """Keep a round; returns the one that stands.
@@ -170,6 +172,7 @@ class GuessStore:
 
         A guess id counts once, and so does a position of a round: whatever came first stays.
         """
+        self._admit()
         with self._database.write() as connection:
             if self._database.insert_new(connection, guesses, _values(guess)):
                 return guess

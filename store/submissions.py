@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -56,10 +56,14 @@ _COLUMNS = [submissions.c[field.name] for field in fields(Submission)]
 
 
 class SubmissionStore:
-    """Submissions and their files in a ``Database``; every method may be called from any thread."""
+    """Submissions and their files in a ``Database``; every method may be called from any thread.
 
-    def __init__(self, database: Database) -> None:
+    ``admit`` is called before one is stored; it raises ``Agl1kError`` when none may be.
+    """
+
+    def __init__(self, database: Database, admit: Callable[[], None] = lambda: None) -> None:
         self._database = database
+        self._admit = admit
 
     def publish(self, submission: Submission, file: bytes) -> str:
         """Put a submission and its file on the board; returns the key that withdraws it.
@@ -72,6 +76,7 @@ class SubmissionStore:
             raise ValueError("file_sha256 is not the hash of the file")
         if len(file) != submission.file_bytes:
             raise ValueError("file_bytes is not the size of the file")
+        self._admit()
         key = secrets.token_urlsafe(24)
         values = {field.name: getattr(submission, field.name) for field in fields(submission)}
         values["withdraw_key_sha256"] = _key_hash(key)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 from huggingface_hub import DatasetCardData
-from sqlalchemy import Connection, distinct, func, select
+from sqlalchemy import distinct, func, select, true
 
 from store.database import Database
 from store.hub.schema import GUESSES, KINDS, SKIPS, SUBMISSIONS, Kind
@@ -29,32 +29,30 @@ class Numbers:
     last_utc: datetime | None
 
 
-def count(database: Database) -> Numbers:
-    """Count the rows that are in a file."""
-    with database.read() as connection:
-        published = guesses.c.shard.is_not(None)
-        players, clips, first, last = connection.execute(
-            select(
-                func.count(distinct(guesses.c.player_id)),
-                func.count(distinct(guesses.c.clip_key)),
-                func.min(guesses.c.created_utc),
-                func.max(guesses.c.created_utc),
-            ).where(published)
-        ).one()
-        return Numbers(_rows(connection), players, clips, first, last)
-
-
-def _rows(connection: Connection) -> dict[str, int]:
+def count(database: Database, *, published_only: bool = True) -> Numbers:
+    """Count the rows that are in a file, or all that may be."""
+    counted = guesses.c.shard.is_not(None) if published_only else true()
+    published = submissions.c.shard.is_not(None) if published_only else true()
+    standing = published & submissions.c.withdrawn_utc.is_(None)
     is_guess = guesses.c.action == "guess"
     conditions = {
-        GUESSES.name: guesses.c.shard.is_not(None) & is_guess,
-        SKIPS.name: guesses.c.shard.is_not(None) & ~is_guess,
-        SUBMISSIONS.name: submissions.c.shard.is_not(None) & submissions.c.withdrawn_utc.is_(None),
+        GUESSES.name: counted & is_guess,
+        SKIPS.name: counted & ~is_guess,
+        SUBMISSIONS.name: standing,
     }
-    return {
-        name: connection.scalar(select(func.count()).where(condition)) or 0
-        for name, condition in conditions.items()
-    }
+    about_all = select(
+        func.count(distinct(guesses.c.player_id)),
+        func.count(distinct(guesses.c.clip_key)),
+        func.min(guesses.c.created_utc),
+        func.max(guesses.c.created_utc),
+    ).where(counted)
+    with database.read() as connection:
+        players, clips, first, last = connection.execute(about_all).one()
+        rows = {
+            name: connection.scalar(select(func.count()).where(condition)) or 0
+            for name, condition in conditions.items()
+        }
+    return Numbers(rows, players, clips, first, last)
 
 
 def declaration(kinds: Iterable[str]) -> str:

@@ -1,0 +1,194 @@
+"""``agl1k admin``: what the keeper of a server does to its database and its public dataset.
+
+Exit codes: 0 done, 1 refused or not done with the reason on stderr, 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import wraps
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, ParamSpec, TypeVar
+
+import typer
+
+from agl1k_core.errors import Agl1kError
+from agl1k_core.settings import Settings
+from store.database import Database
+from store.hub import card
+from store.hub.connect import limits_for, remote_for
+from store.hub.forget import forget as forget_player
+from store.hub.lock import hub_lock
+from store.hub.outbox import ROWS_PER_SHARD, Outbox, published_rows
+from store.hub.publisher import Publisher
+from store.hub.reading import foreign, read_back
+from store.hub.remote import Remote
+from store.hub.schema import KINDS, shard_name, to_parquet
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+app = typer.Typer(
+    help="Keep a server's database and its public dataset.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def refusing(command: Callable[P, R]) -> Callable[P, R]:
+    """Tell an ``Agl1kError`` on stderr and exit with 1."""
+
+    @wraps(command)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return command(*args, **kwargs)
+        except Agl1kError as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(1) from None
+
+    return wrapped
+
+
+@contextmanager
+def _opened() -> Iterator[tuple[Settings, Database, Remote | None]]:
+    settings = Settings.from_env()
+    with Database(settings.database) as database:
+        yield settings, database, remote_for(settings)
+
+
+def _needed(remote: Remote | None) -> Remote:
+    if remote is None:
+        raise Agl1kError("No dataset is configured. Set AGL1K_HUB_DATASET and AGL1K_HUB_TOKEN.")
+    return remote
+
+
+@app.command()
+@refusing
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Tell what is stored, what is published, what waits, and what is wrong."""
+    with _opened() as (_, database, remote):
+        backlog, published = Outbox(database).backlog(), card.count(database)
+        told: dict[str, object] = {
+            "dataset": remote.repo if remote else None,
+            "published_rows": published.rows,
+            "waiting_rows": backlog.rows,
+            "waiting_files": backlog.shards,
+            "withdrawn_still_published": backlog.withdrawn,
+            "oldest_waiting_utc": backlog.oldest_utc.isoformat() if backlog.oldest_utc else None,
+            "problems": _problems(remote),
+        }
+    if as_json:
+        typer.echo(json.dumps(told))
+        return
+    for name, value in told.items():
+        typer.echo(f"{name}: {value}")
+
+
+def _problems(remote: Remote | None) -> list[str]:
+    if remote is None:
+        return []
+    try:
+        return foreign(remote.tree())
+    except Agl1kError as error:
+        return [str(error)]
+
+
+@app.command()
+@refusing
+def push() -> None:
+    """Push now what waits, once, and tell what is left."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    with _opened() as (settings, database, remote):
+        publisher = Publisher(database, _needed(remote), limits_for(settings))
+        with hub_lock(database) as mine:
+            if not mine:
+                raise Agl1kError("The app is busy with the Hub, and pushes itself. Try again.")
+        publisher.turn()
+        left = Outbox(database).backlog()
+    typer.echo(f"{left.rows} rows wait, {left.withdrawn} withdrawn submissions are still published")
+    if left:
+        raise typer.Exit(1)
+
+
+@app.command()
+@refusing
+def restore() -> None:
+    """Bring back every published row that is not in the database."""
+    with _opened() as (_, database, remote), hub_lock(database, 60) as mine:
+        if not mine:
+            raise Agl1kError("The app is busy with the Hub. Nothing was read; try again later.")
+        found = read_back(database, _needed(remote))
+    typer.echo(f"{found.rows} rows read from {found.files} files")
+    for problem in found.problems:
+        typer.echo(problem, err=True)
+    if found.problems:
+        raise typer.Exit(1)
+
+
+@app.command()
+@refusing
+def export(
+    folder: Annotated[Path, typer.Argument(help="A folder that is not there yet, or is empty.")],
+) -> None:
+    """Write the dataset as it would be published into a folder, for load_dataset(FOLDER, …)."""
+    with _opened() as (settings, database, _):
+        try:
+            if folder.is_dir() and any(folder.iterdir()):
+                raise Agl1kError(
+                    f"{folder} is not empty. Nothing was written; name another folder."
+                )
+            n_rows = _export(database, folder, settings.hub_dataset or str(folder))
+        except OSError as error:
+            raise Agl1kError(f"{folder} cannot be written: {error.strerror}.") from None
+    typer.echo(f"{n_rows} rows written to {folder}")
+
+
+def _export(database: Database, folder: Path, name: str) -> int:
+    now = datetime.now(UTC)
+    rows: dict[str, int] = {}
+    for kind in KINDS.values():
+        with database.read() as connection:
+            found = published_rows(connection, kind)
+            while part := list(islice(found, ROWS_PER_SHARD[kind.name])):
+                content = to_parquet(kind.table(part))
+                first = f"export-{rows.get(kind.name, 0)}"
+                path = folder / shard_name(kind, now.date().isoformat(), first, content)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+                rows[kind.name] = rows.get(kind.name, 0) + len(part)
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = card.count(database, published_only=False)
+    (folder / "README.md").write_text(card.build(name, list(rows), numbers, now), encoding="utf-8")
+    return sum(rows.values())
+
+
+@app.command()
+@refusing
+def forget(
+    player_id: Annotated[str, typer.Argument(help="The player's id, as the dataset has it.")],
+) -> None:
+    """Delete a player's rows here and in the dataset with its history; tell what is left."""
+    with _opened() as (_, database, remote):
+        done = forget_player(database, remote, player_id)
+    typer.echo(
+        f"Deleted here: {done.rows_here} answers and {done.rounds_here} rounds; "
+        f"{done.rows_waiting} of the answers waited in files. "
+        f"Deleted in the dataset: {done.rows_published} answers."
+    )
+    typer.echo("Not reached:")
+    for sentence in done.missed:
+        typer.echo(f"- {sentence}")
+    if not done.is_done:
+        raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    app(prog_name="agl1k admin")

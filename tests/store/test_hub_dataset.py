@@ -1,0 +1,150 @@
+"""The dataset as its users load it, from the first file on, and its page."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from huggingface_hub import DatasetCard
+
+from store.database import Database
+from store.guesses import Guess, GuessStore
+from store.hub import card
+from store.hub.publisher import Publisher
+from store.hub.rewriting import join_days
+from store.hub.schema import GUESSES, KINDS, SKIPS, SUBMISSIONS, shard_name, to_parquet
+from store.submissions import SubmissionStore
+from tests.fake_hub import FakeHub
+from tests.hub_help import NOW, ids_on, remote_to, rows_on, submission
+
+MakeGuess = Callable[..., Guess]
+
+
+def load(hub: FakeHub, folder: Path, *configs: str, repo: str = "tester/plays") -> dict[str, Any]:
+    environment = {
+        **os.environ,
+        "HF_ENDPOINT": hub.endpoint,
+        "HF_HOME": str(folder),
+        "HF_HUB_DISABLE_XET": "1",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    }
+    script = Path(__file__).with_name("load_published.py")
+    done = subprocess.run(
+        [sys.executable, str(script), repo, *configs],
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def check(found: dict[str, Any], config: str, ids: list[str]) -> None:
+    told = found[config]
+    assert told["ids"] == told["streamed_ids"] == sorted(ids)
+    declared = {
+        field.name: str(field.type).replace("double", "float64") for field in KINDS[config].fields
+    }
+    assert told["types"] == told["streamed_types"] == declared
+
+
+def test_the_first_file_can_be_loaded(hub: FakeHub, tmp_path: Path, make_guess: MakeGuess) -> None:
+    """The columns of numbers are all None in it, which has no type by itself."""
+    nothing = dict.fromkeys(["latitude", "longitude", "distance_km", "score", "seconds"])
+    with Database(f"sqlite:///{tmp_path / 'a.db'}") as database:
+        guess = GuessStore(database).record(make_guess(**nothing))
+        Publisher(database, remote_to(hub)).turn()
+    found = load(hub, tmp_path / "home", "guesses")
+    check(found, "guesses", [guess.guess_id])
+    assert found["guesses"]["first"]["latitude"] == "None"
+
+
+def test_files_of_two_servers_two_versions_and_joined_ones_can_be_loaded(
+    hub: FakeHub, tmp_path: Path, make_guess: MakeGuess
+) -> None:
+    older = GUESSES.table([{**_row(make_guess()), "guess_id": "old"}]).drop_columns(["seconds"])
+    content = to_parquet(older)
+    # the day after tomorrow's joining: it stays a file of its own
+    hub.create().put(shard_name(GUESSES, "9998-01-01", "old-1-1", content), content)
+    for name in ("a", "b"):
+        with Database(f"sqlite:///{tmp_path / name}.db") as database:
+            store, publisher = GuessStore(database), Publisher(database, remote_to(hub))
+            for number in range(3):
+                store.record(make_guess(round_id=f"{name}{number}"))
+                store.record(make_guess(round_id=f"{name}s{number}", action="skip", score=0.0))
+                publisher.turn()
+            new = submission(submission_id=f"sub-{name}", model=name)
+            SubmissionStore(database).publish(new, b"foo")
+            publisher.turn()
+    join_days(remote_to(hub), "9998-01-01")
+    with Database(f"sqlite:///{tmp_path / 'a.db'}") as database:
+        GuessStore(database).record(make_guess(round_id="after"))
+        Publisher(database, remote_to(hub)).turn()
+    names = [name for name in hub.repo().head.files if "/guesses/" in name]
+    assert len(names) == 3  # older, joined, and the one after
+    found = load(hub, tmp_path / "home", "guesses", "skips", "submissions")
+    check(found, "guesses", [row["guess_id"] for row in rows_on(hub, "guesses")])
+    check(found, "skips", [row["guess_id"] for row in rows_on(hub, "skips")])
+    check(found, "submissions", ["sub-a", "sub-b"])
+    assert found["submissions"]["first"]["file"] == "b'foo'"
+    assert len(ids_on(hub)) == 2 * 6 + 2
+
+
+def _row(guess: Guess) -> dict[str, object]:
+    return {name: getattr(guess, name) for name in GUESSES.schema.names}
+
+
+def declared(page: str) -> dict[str, Any]:
+    return dict(DatasetCard(page).data.__dict__)
+
+
+def test_the_page_tells_its_columns_and_computed_numbers(
+    hub: FakeHub, database: Database, make_guess: MakeGuess
+) -> None:
+    store, publisher = GuessStore(database), Publisher(database, remote_to(hub))
+    for player in ("one", "two"):
+        store.record(make_guess(round_id=player, player_id=player))
+    publisher.turn()
+    page = hub.repo().head.files["README.md"].data.decode()
+    told = declared(page)
+    assert [config["config_name"] for config in told["configs"]] == ["guesses"]
+    store.record(make_guess(round_id="three", action="skip"))
+    publisher.turn()
+    page = hub.repo().head.files["README.md"].data.decode()
+    told = declared(page)
+    assert [config["config_name"] for config in told["configs"]] == ["guesses", "skips"]
+    assert "3 players, 1 clips, taken from 2026-03-01 to 2026-03-01" in page
+    assert "### `guesses`: where players placed the sound of a clip\n\n2 rows." in page
+    for field in (*GUESSES.fields, *SKIPS.fields):
+        assert f"| `{field.name}` | {field.type} | {field.about} |" in page
+    for word in ("cc-by-4.0", "agl1k admin forget PLAYER_ID", "bibtex", "Copies that others made"):
+        assert word in page
+
+
+@pytest.mark.parametrize("kinds", [["guesses"], ["guesses", "submissions"], list(KINDS)])
+def test_a_page_declares_what_it_says(kinds: list[str]) -> None:
+    numbers = card.Numbers(dict.fromkeys(kinds, 1234), 5, 6, None, None)
+    page = card.build("a/b", kinds, numbers, datetime(2026, 1, 2, tzinfo=UTC))
+    assert card.is_ours(page)
+    assert card.declares(page, kinds)
+    assert not card.declares(page, [*kinds[1:]])
+    assert not card.is_ours(card.declaration(kinds))
+    assert "1,234 rows" in page
+
+
+def test_a_newer_version_declares_its_column(
+    hub: FakeHub, database: Database, make_guess: MakeGuess
+) -> None:
+    hub.create()
+    stale = card.build("a/b", ["guesses"], card.Numbers({}, 0, 0, None, None), NOW)
+    hub.repo().put("README.md", stale.replace("- name: seconds", "- name: secs").encode())
+    GuessStore(database).record(make_guess())
+    Publisher(database, remote_to(hub)).turn()
+    assert b"- name: seconds" in hub.repo().head.files["README.md"].data
+    assert SUBMISSIONS.name not in hub.repo().head.files["README.md"].data.decode().split("---")[1]
