@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.routing import APIRoute
 
@@ -16,6 +15,7 @@ from agl1k_core.settings import Settings
 from app import create_app
 from game.handlers import Play
 from game.screens import Screen
+from ui.server import serve
 
 _own_seconds: list[float] = []
 _submit = Play.submit
@@ -50,4 +50,4 @@ def measured_app() -> FastAPI:
 
 
 if __name__ == "__main__":
-    uvicorn.run(measured_app(), port=Settings.from_env().port, log_level="warning")
+    serve(measured_app(), "127.0.0.1", Settings.from_env().port)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import random
 import re
 import time
@@ -57,7 +58,9 @@ async def _both(url: str) -> tuple[Tally, Tally, list[float]]:
     async with httpx.AsyncClient(base_url=url, limits=_LIMITS, timeout=60) as client:
         handlers = find_handlers((await client.get("/config")).json())
         played, plain = Tally(), Tally()
-        await _crowd(lambda until: play(client, handlers, played, until), played, PLAY_S)
+        await _crowd(
+            lambda until: play_clips(client, handlers, played, until=until), played, PLAY_S
+        )
         await _crowd(lambda until: ask_plainly(client, plain, until), plain, PLAIN_S)
         own: list[float] = (await client.get("/benchmark/own")).json()
     return played, plain, own
@@ -139,14 +142,21 @@ class Browser:
         (await self.client.get(f"/{found[0]}")).raise_for_status()
 
 
-async def play(
-    client: httpx.AsyncClient, handlers: dict[str, Handler], tally: Tally, until: float
+async def play_clips(
+    client: httpx.AsyncClient,
+    handlers: dict[str, Handler],
+    tally: Tally,
+    *,
+    until: float = math.inf,
+    n_clips: float = math.inf,
+    think_s: tuple[float, float] = THINK_S,
 ) -> None:
-    """Open the page, then think, submit, go on, until the time is over."""
+    """Open the page, then think, submit and go on, for some time or for some clips."""
     browser, address = Browser(client), str(client.base_url)
     await browser.hear(await browser.call(handlers["load"], [], address))
-    while time.monotonic() < until:
-        await asyncio.sleep(random.uniform(*THINK_S))
+    while time.monotonic() < until and n_clips > 0:
+        n_clips -= 1
+        await asyncio.sleep(random.uniform(*think_s))
         pin = {"latitude": random.uniform(-60, 70), "longitude": random.uniform(-180, 180)}
         began = time.perf_counter()
         revealed = await browser.call(handlers["agl-submit"], json.dumps(pin), "", [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 
 import uvicorn
@@ -21,12 +22,16 @@ class _PatientServer(uvicorn.Server):
 
 def serve(app: FastAPI, host: str, port: int) -> None:
     """Serve until SIGTERM or SIGINT. The access log is off: it would hold addresses of people."""
+    # Gradio asks matplotlib, where it is installed, for its backend: left to choose one, it loads
+    # pyplot in the middle of the first request
+    os.environ.setdefault("MPLBACKEND", "agg")
     config = uvicorn.Config(
         app,
         host=host,
         port=port,
         log_level="warning",
         access_log=False,
+        timeout_keep_alive=75,  # a player listens and thinks for longer than 5 s
         timeout_graceful_shutdown=3,
     )
     _PatientServer(config).run()

@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.staticfiles import NotModifiedResponse, StaticFiles
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 from xstatic.pkg import leaflet
 
 ASSETS = Path(str(files("assets")))
@@ -29,11 +29,27 @@ _MEDIA_TYPES = {".json": "application/json", ".js": "text/javascript", ".css": "
 def mount_static(app: FastAPI, assets: Path = ASSETS) -> None:
     """Serve what browsers may see of ``assets`` under ``/static``, and Leaflet.
 
-    Call it before Gradio is mounted at ``/``. Nothing is mounted at ``/assets``, which is
-    Gradio's own.
+    Call it before Gradio is mounted at ``/``, whose page is then sent compressed. Nothing is
+    mounted at ``/assets``, which is Gradio's own.
     """
     app.mount("/static", GZipMiddleware(PublicFiles(assets)), name="static")
     app.mount("/vendor/leaflet", GZipMiddleware(CachedFiles(directory=LEAFLET)), name="leaflet")
+    app.add_middleware(PackedPage)
+
+
+class PackedPage:
+    """ASGI middleware that compresses the page and its configuration, 100 KB each as they are.
+
+    Nothing else: Gradio compresses its own files, sound is compressed, and events must not wait.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.plain = app
+        self.packing = GZipMiddleware(app)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_page = scope["type"] == "http" and scope["path"] in ("/", "/config")
+        await (self.packing if is_page else self.plain)(scope, receive, send)
 
 
 @cache

@@ -147,3 +147,19 @@ def test_every_map_file_is_json(client: TestClient) -> None:
     assert len(packed) == 5
     for name in packed:
         assert json.loads(client.get(f"/static/map/{name}").content)
+
+
+def test_the_page_is_compressed_and_what_must_not_wait_is_not() -> None:
+    app = FastAPI()
+    mount_static(app)
+    for path in ("/", "/config", "/clip/x"):
+        app.get(path)(lambda: {"text": "x" * 5000})
+    client = TestClient(app)
+    packed = {
+        path: client.get(path).headers.get("Content-Encoding")
+        for path in ("/", "/config", "/clip/x")
+    }
+    assert packed == {"/": "gzip", "/config": "gzip", "/clip/x": None}
+    plain = client.get("/", headers={"Accept-Encoding": "identity"})
+    assert "Content-Encoding" not in plain.headers
+    assert plain.json() == client.get("/").json()

@@ -1,0 +1,97 @@
+"""Each benchmark's peer computes our numbers, and its stand-ins speak the server's language."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+from agl1k_core import metrics, predictions
+from agl1k_core.benchmark import Benchmark
+from agl1k_core.settings import Settings
+from app import create_app
+from benchmarks import __main__ as command
+from benchmarks import data, million, players, row_by_row, scoring, table
+from benchmarks.table import Measured
+
+
+@pytest.fixture(scope="module")
+def made_up() -> Benchmark:
+    return data.made_up_benchmark(60)
+
+
+def test_row_by_row_finds_the_same_numbers(made_up: Benchmark) -> None:
+    file = data.published_kind_of_file(made_up)
+    scoring.assert_same(scoring.ours(file, made_up), row_by_row.evaluate(file, made_up))
+    statuses = metrics.evaluate(made_up, predictions.read(file, made_up), n_bootstrap=0).statuses
+    assert statuses["missing"] == 2
+    assert statuses["answered"] > statuses["refused"] > 0
+
+
+def test_another_number_is_noticed(made_up: Benchmark) -> None:
+    file = data.published_kind_of_file(made_up)
+    ours = {subset: dict(numbers) for subset, numbers in scoring.ours(file, made_up).items()}
+    ours["speech"]["geoscore"] *= 1 + 1e-6
+    with pytest.raises(AssertionError, match="geoscore"):
+        scoring.assert_same(ours, row_by_row.evaluate(file, made_up))
+
+
+def test_row_by_row_checks_the_clips_too(made_up: Benchmark) -> None:
+    records = json.loads(data.published_kind_of_file(made_up))
+    with pytest.raises(ValueError, match="clips twice"):
+        row_by_row.evaluate(json.dumps([*records, records[0]]).encode(), made_up)
+
+
+@pytest.mark.shared
+def test_row_by_row_finds_the_same_numbers_in_the_real_file() -> None:
+    if not data.SHARED.is_dir():
+        pytest.skip("the real AGL1K data is not beside this checkout")
+    benchmark, file, _ = data.real_or_made_up()
+    scoring.assert_same(scoring.ours(file, benchmark), row_by_row.evaluate(file, benchmark))
+
+
+def test_flat_lines_hold_what_the_list_holds(made_up: Benchmark) -> None:
+    lines = predictions.read(data.json_lines(made_up), made_up)
+    listed = predictions.read(data.published_kind_of_file(made_up), made_up)
+    assert lines.keys.tolist() == listed.keys.tolist()
+    assert np.array_equal(lines.lat, listed.lat, equal_nan=True)
+
+
+def test_the_million_is_measured_at_any_size() -> None:
+    assert million.measure(300).keys() == {"read_s", "score_s", "cpu_s", "before_gb", "peak_gb"}
+
+
+def test_players_find_the_handlers_of_the_page(tmp_path: Path) -> None:
+    app = create_app(Settings.from_env({"AGL1K_DATA": str(tmp_path)}))
+
+    async def play_a_clip() -> players.Tally:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            handlers = players.find_handlers((await client.get("/config")).json())
+            tally = players.Tally()
+            await players.play_clips(client, handlers, tally, n_clips=6, think_s=(0, 0))
+            return tally
+
+    try:
+        tally = asyncio.run(play_a_clip())
+    finally:
+        app.state.services.close()
+    assert tally.errors == []
+    assert len(tally.submits) == 6
+
+
+def test_limits_decide_the_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept, missed = (Measured("toy", "speed", 20, "×", limit, "at least") for limit in (20.0, 21.0))
+    monkeypatch.setattr(command, "BENCHMARKS", {"good": lambda: [kept], "bad": lambda: [missed]})
+    assert command.main(["good"]) == 0
+    assert command.main([]) == 1
+    assert "MISSED" in capsys.readouterr().out
+    assert command.main(["other"]) == 2
+    assert table.Measured("toy", "errors", 0, "", 0).passed
+    assert not table.Measured("toy", "errors", 1, "", 0).passed
