@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import logging
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Thread
 from typing import cast
 from urllib.parse import parse_qs, urlsplit
@@ -17,6 +19,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 import gradio as gr
 from fastapi import FastAPI
+from fastapi.responses import JSONResponse
 
 from agl1k_core import __version__, places, tables
 from agl1k_core.benchmark import Benchmark
@@ -35,6 +38,8 @@ from leaderboard.submit_tab import build_submit
 from leaderboard.tab import build_leaderboard
 from store.database import Database
 from store.guesses import GuessStore
+from store.hub.connect import publisher_for, unready
+from store.hub.publisher import Publisher
 from store.submissions import SubmissionStore
 from ui import frame
 from ui.limits import BodyLimit
@@ -57,18 +62,27 @@ class Services:
     clips: ClipStore
     boards: Mapping[str, Board]
     game: Game
+    publisher: Publisher | None
 
     def close(self) -> None:
-        """End background work and close the database."""
+        """End background work, push what is left, and close the database."""
         self.clips.close()
+        if self.publisher is not None:
+            self.publisher.stop(self.settings.hub_flush_s)
         self.database.close()
+
+    def notice(self) -> str:
+        """What is wrong at the moment, for everybody to see; "" when nothing is."""
+        return frame.notice_html(self.publisher.notice() if self.publisher else "")
 
 
 def open_services(settings: Settings) -> Services:
     """Open the database and the benchmarks; raises ``Agl1kError`` with what to do."""
     library = open_library(settings)
     database = Database(settings.database)
-    guesses, submissions = GuessStore(database), SubmissionStore(database)
+    publisher = publisher_for(settings, database)
+    admit = {} if publisher is None else {"admit": publisher.admit}
+    guesses, submissions = GuessStore(database, **admit), SubmissionStore(database, **admit)
     clips = ClipStore(settings.data_dir / "clips")
     boards = _boards(library, settings, submissions, guesses)
     secret = settings.secret.encode() or database.secret("tokens")
@@ -81,7 +95,7 @@ def open_services(settings: Settings) -> Services:
         prefetch=clips.prefetch,
         model_guesses=_model_answers(boards),
     )
-    return Services(settings, library, database, clips, boards, game)
+    return Services(settings, library, database, clips, boards, game, publisher)
 
 
 def _boards(
@@ -132,6 +146,7 @@ def build_page(services: Services) -> gr.Blocks:
     play = Play(services.game, sound_of(services), [library.default, *library.benchmarks])
     with gr.Blocks(title="AGL1K: hear a place, find it on the map") as page:
         gr.HTML(frame.header_html(), padding=False)
+        notice = gr.HTML(padding=False)
         with gr.Tabs(elem_id="agl-tabs") as tabs:
             with gr.Tab("Play", id="play"):
                 tab = build_play(play, names, library.default, tiles=settings.tiles)
@@ -141,6 +156,7 @@ def build_page(services: Services) -> gr.Blocks:
                 build_submit(services.boards, settings)
             with gr.Tab("About", id="about"):
                 gr.Markdown(frame.about_markdown(), elem_classes="agl-about")
+                own_id = gr.Markdown(elem_classes="agl-about")
         build_endpoints(services.boards, settings)
         href = gr.Textbox(visible=False)
 
@@ -152,14 +168,22 @@ def build_page(services: Services) -> gr.Blocks:
             js="(_) => location.href",
             **quiet,
         )
-        page.load(
+        opened = page.load(
             tab.open,
             [*tab.inputs, href],
             tab.outputs,
             js="(player, round, history, _) => [player, round, history, location.href]",
             **quiet,
         )
+        opened.then(partial(own_id_markdown, services.game), tab.inputs[0], own_id, **quiet)
+        page.load(services.notice, None, notice, **quiet)
     return cast(gr.Blocks, page)
+
+
+def own_id_markdown(game: Game, player_token: object) -> str:
+    """Who a player is in the published data, so that they can ask for their rows' deletion."""
+    player_id = game.player_id(player_token)
+    return "" if player_id is None else f"Your player id in this browser: `{player_id}`"
 
 
 def selected_tab(address: object) -> str:
@@ -177,8 +201,10 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # the first guess should not wait for the geocoder
         Thread(target=places.label_points, args=([0.0], [0.0]), daemon=True).start()
+        if services.publisher is not None:
+            services.publisher.start()
         yield
-        services.close()
+        await asyncio.to_thread(services.close)
 
     app = FastAPI(
         title="AGL1K", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan
@@ -188,6 +214,12 @@ def create_app(settings: Settings) -> FastAPI:
     @app.get("/healthz", include_in_schema=False)
     def healthz() -> dict[str, str]:
         return {"status": "ok", "version": __version__}
+
+    @app.get("/readyz", include_in_schema=False)
+    def readyz() -> JSONResponse:
+        problems = unready(services.database, services.publisher)
+        told = {"status": "not ready" if problems else "ready", "problems": problems}
+        return JSONResponse(told, 503 if problems else 200)
 
     app.include_router(clip_router(services.clips, services.game.resolve))
     app.include_router(leaderboard_router(services.boards))

@@ -36,6 +36,13 @@ def header_html() -> str:
     ).format(_LOGO)
 
 
+def notice_html(sentence: str) -> str:
+    """Something that everybody should know at the moment; "" for nothing."""
+    if not sentence:
+        return ""
+    return Markup('<p class="agl-notice" role="status">{}</p>').format(sentence)
+
+
 def page_head() -> str:
     """Tags for the page's head: a description, the style sheets, and what the map needs."""
     tags = [f'<meta name="description" content="{_DESCRIPTION}">']
