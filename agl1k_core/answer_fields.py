@@ -80,11 +80,13 @@ _LONGEST_LABEL = 300
 Fields = dict[str, object]
 
 
-@lru_cache(maxsize=4096)
 def field_of_key(key: str) -> str | None:
     """The field that a key names, whatever its case, spacing and prefix; None for other keys."""
-    if len(key) > _MOST_KEYS:
-        return None
+    return None if len(key) > _MOST_KEYS else _field_of_key(key)
+
+
+@lru_cache(maxsize=4096)
+def _field_of_key(key: str) -> str | None:
     plain = "".join(char for char in key.casefold() if char.isalnum())
     return _FIELD_OF_KEY.get(plain) or _FIELD_OF_KEY.get(_PREFIX.sub("", plain))
 

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -25,6 +26,8 @@ SHOWN_PROBLEMS = 50
 ID_KEYS = ("key", "id", "clip", "question_id")
 #: Records that are turned into columns at a time, which bounds the memory of a large file.
 _BATCH = 50_000
+#: More fields than any record has; every one of them costs.
+MOST_FIELDS = 1000
 _CONTAINERS = frozenset({dict, list})
 _WRAPPERS = {"predictions", "results", "records", "data"}
 #: The field that a record of an object keyed by clip gets for its clip.
@@ -64,6 +67,13 @@ class Problems:
         self.total += 1
         if len(self.shown) < SHOWN_PROBLEMS:
             self.shown.append(problem)
+
+    def add_surplus(self, most: int) -> None:
+        """Tell, before all else, that a file goes on after ``most`` records."""
+        found = f"The file has more than {most:,} records, many more than there are clips"
+        todo = "Send one record per clip, and choose the benchmark that they belong to"
+        self.total += 1
+        self.shown = [Problem(found, todo), *self.shown][:SHOWN_PROBLEMS]
 
     def refusal(self, found: str, todo: str, line: int | None = None) -> FileRefusedError:
         """The error for a problem after which nothing more can be read."""
@@ -119,17 +129,18 @@ class _Object(dict[str, object]):
                 seen[name] = value
 
 
-def read_batches(data: bytes, problems: Problems) -> Iterator[Batch]:
+def read_batches(data: bytes, problems: Problems, most: int) -> Iterator[Batch]:
     """Records of a file; adds what is wrong with single ones to ``problems``.
 
-    Raises ``FileRefusedError`` where the file as a whole cannot be read.
+    Nothing is read after ``most`` records: that there are more is a problem, too. Raises
+    ``FileRefusedError`` where the file as a whole cannot be read.
     """
     data = _as_utf8(data, problems)
     start = data.lstrip()[:1]
     if not start:
         raise problems.refusal("The file is empty", _WHAT_TO_SEND)
-    batches = _json_batches(data, problems) if start in b"{[" else _csv_batches(data, problems)
-    yield from batches
+    read = _json_batches if start in b"{[" else _csv_batches
+    yield from read(data, problems, most)
 
 
 def _as_utf8(data: bytes, problems: Problems) -> bytes:
@@ -165,18 +176,21 @@ def _decoded(data: bytes, encoding: str, problems: Problems) -> str:
 # JSON and JSON Lines
 
 
-def _json_batches(data: bytes, problems: Problems) -> Iterator[Batch]:
+def _json_batches(data: bytes, problems: Problems, most: int) -> Iterator[Batch]:
     try:
         tree = orjson.loads(data)
     except orjson.JSONDecodeError:
         if _is_json_lines(data):
-            yield from _json_lines(data, problems)
+            yield from _json_lines(data, problems, most)
             return
         tree = _lenient_json(_decoded(data, "utf-8", problems), problems)
     else:
         if _may_repeat_names(data, tree):
             tree = _lenient_json(data.decode("utf-8"), problems)
     records = _records_of(tree, problems)
+    if len(records) > most:
+        problems.add_surplus(most)
+        records = records[:most]
     for first in range(0, len(records), _BATCH):
         numbers = range(first + 1, first + 1 + _BATCH)
         yield from _grouped(records[first : first + _BATCH], numbers, None, problems)
@@ -277,15 +291,20 @@ def _keyed_record(clip: str, value: object) -> dict[str, object]:
     return {KEYED: clip, ANSWER: value}
 
 
-def _json_lines(data: bytes, problems: Problems) -> Iterator[Batch]:
+def _json_lines(data: bytes, problems: Problems, most: int) -> Iterator[Batch]:
     count = 0
     every_line = data.split(b"\n")
     for first in range(0, len(every_line), _BATCH):
         numbered = enumerate(every_line[first : first + _BATCH], first + 1)
         filled = [(number, line) for number, line in numbered if line and not line.isspace()]
+        if is_surplus := count + len(filled) > most:
+            problems.add_surplus(most)
+            filled = filled[: most - count]
         numbers, lines = [number for number, _ in filled], [line for _, line in filled]
         records = range(count + 1, count + 1 + len(lines))
         yield from _grouped(_parsed(lines, numbers, problems), records, numbers, problems)
+        if is_surplus:
+            return
         count += len(lines)
 
 
@@ -327,12 +346,17 @@ def _grouped(
     """Batches of records with the same names in the same order."""
     if set(map(type, records)) == {dict}:
         shapes: set[tuple[str, ...]] = set(map(tuple, records))  # type: ignore[arg-type]
-        if len(shapes) == 1:
+        if len(shapes) == 1 and len(min(shapes)) <= MOST_FIELDS:
             yield Batch(shapes.pop(), numbers, lines, records)  # type: ignore[arg-type]
             return
     groups: dict[tuple[str, ...], list[int]] = {}
     for position, record in enumerate(records):
-        if isinstance(record, dict):
+        if isinstance(record, dict) and len(record) > MOST_FIELDS:
+            found = f"The record has {len(record):,} fields, the limit is {MOST_FIELDS:,}"
+            line = lines[position] if lines else None
+            todo = "Leave out what is not needed"
+            problems.add(Problem(found, todo, record=numbers[position], line=line))
+        elif isinstance(record, dict):
             groups.setdefault(tuple(record), []).append(position)
         elif not isinstance(record, _Unreadable):
             found = f"The record is no object but {_kind(record)}"
@@ -368,7 +392,7 @@ def _kind(value: object) -> str:
 # CSV
 
 
-def _csv_batches(data: bytes, problems: Problems) -> Iterator[Batch]:
+def _csv_batches(data: bytes, problems: Problems, most: int) -> Iterator[Batch]:
     text = _decoded(data, "utf-8", problems)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     try:
@@ -380,6 +404,9 @@ def _csv_batches(data: bytes, problems: Problems) -> Iterator[Batch]:
     numbers: list[int] = []
     lines: list[int] = []
     for number, (row, line) in enumerate(_csv_rows(reader, problems), 1):
+        if number > most:
+            problems.add_surplus(most)
+            break
         if len(row) != len(names):
             found = f"The row has {len(row)} fields, the header {len(names)}"
             problems.add(Problem(found, "Quote texts with separators", record=number, line=line))
@@ -417,6 +444,9 @@ def _check_header(names: tuple[str, ...], problems: Problems) -> None:
         shown = ", ".join(repr(name[:40]) for name in names[:8])
         todo = f"It begins {shown}. {_WHAT_TO_SEND}; a CSV needs a header with the clip's key"
         raise problems.refusal(found, todo, 1)
-    for name in sorted({name for name in names if name and names.count(name) > 1}):
+    if len(names) > MOST_FIELDS:
+        found = f"The header has {len(names):,} columns, the limit is {MOST_FIELDS:,}"
+        raise problems.refusal(found, "Leave out what is not needed", 1)
+    for name in sorted(name for name, times in Counter(names).items() if name and times > 1):
         problems.add(Problem("The header names it twice", "Rename one", line=1, field=name))
     problems.raise_if_any()

@@ -35,6 +35,8 @@ from agl1k_core.prediction_files import ID_KEYS, KEYED, Batch, Problems, read_ba
 __all__ = ["Answer", "Predictions", "Status", "parse_answer", "read"]
 
 MAX_BYTES = 16 * 2**20
+#: Records beyond one per clip that are looked at, so that the list of problems helps.
+_MOST_SURPLUS = 5_000
 _RAW_KEYS = ("model_output", "answer", "response", "raw_answer", "raw_output", "raw_response")
 _ERROR_KEYS = ("error", "exception")
 
@@ -78,9 +80,18 @@ def read(
     clip, clips that the benchmark does not have, a clip named twice, more than ``max_bytes``.
     """
     name = name or (source.name if isinstance(source, Path) else "The file")
+    try:
+        return _read(source, benchmark, name, max_bytes)
+    finally:  # what is remembered of a file may be as large as the file
+        _label.cache_clear()
+        _schema.cache_clear()
+
+
+def _read(source: Path | bytes, benchmark: Benchmark, name: str, max_bytes: int) -> Predictions:
     problems = Problems(name)
     data = _load(source, max_bytes, problems)
-    tables = [_table(batch, benchmark, problems) for batch in read_batches(data, problems)]
+    batches = read_batches(data, problems, len(benchmark) + _MOST_SURPLUS)
+    tables = [_table(batch, benchmark, problems) for batch in batches]
     table = _joined(tables)
     if table is None:
         problems.raise_if_any()

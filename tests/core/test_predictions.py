@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agl1k_core import predictions
 from agl1k_core.benchmark import Benchmark, Clip
 from agl1k_core.errors import FileRefusedError
 from agl1k_core.predictions import Predictions, read
@@ -201,6 +202,42 @@ def test_many_problems_are_counted_not_listed() -> None:
         read(as_json([{"key": f"x{i}"} for i in range(200)]), FOUR)
     assert len(caught.value.problems) == 50
     assert caught.value.total == 200
+
+
+SURPLUS = 20_000
+MANY = {
+    "list": b"[" + b",".join([b"1"] * SURPLUS) + b"]",
+    "keyed": as_json({f"x{i}": 1 for i in range(SURPLUS)}),
+    "lines": b"".join(b'{"key": "x%d"}\n' % i for i in range(SURPLUS)),
+    "csv": b"key,latitude,longitude\n" + b"x,1,2\n" * SURPLUS,
+}
+
+
+@pytest.mark.parametrize("shape", MANY)
+def test_reading_ends_far_behind_the_number_of_clips(shape: str) -> None:
+    with pytest.raises(FileRefusedError, match=r"1\. The file has more than 5,004 rec") as caught:
+        read(MANY[shape], FOUR)
+    assert len(caught.value.problems) == 50
+    assert caught.value.total <= 2 * 5004 + 1
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"key," + b",".join(b"c%d" % i for i in range(200_000)), "header has 200,001 columns"),
+        (as_json([{"key": "paris", **{f"c{i}": 1 for i in range(2000)}}]), "has 2,001 fields"),
+    ],
+    ids=["csv", "json"],
+)
+def test_fields_without_end_are_refused(data: bytes, message: str) -> None:
+    with pytest.raises(FileRefusedError, match=message):
+        read(data, FOUR)
+
+
+def test_nothing_of_a_file_is_remembered() -> None:
+    read(as_json([{"key": "paris", **PARIS, "city": "Paris " * 1000}]), FOUR)
+    assert predictions._label.cache_info().currsize == 0
+    assert predictions._schema.cache_info().currsize == 0
 
 
 def test_lines_of_quoted_newlines_are_counted() -> None:
