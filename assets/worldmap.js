@@ -47,7 +47,7 @@ class WorldMap {
     // A phone needs steps between the levels to get five rounds around the world in sight.
     if (this.isNarrow()) map.options.zoomSnap = 0.25;
     map.setMinZoom(this.isNarrow() ? 0.5 : 1).setMaxZoom(12).setMaxBounds([[-86, -1e6], [86, 1e6]]);
-    L.control.scale({ imperial: false }).addTo(map);
+    scale().addTo(map);
     map.attributionControl.setPrefix('Leaflet').addAttribution('Natural Earth, GeoNames');
     this.goHome();
     this.base = new BaseMap(map);
@@ -139,6 +139,7 @@ class WorldMap {
 
   /** Shows the pin where it was put, on whichever copy of the world that is. */
   putPin(latlng) {
+    this.element.classList.add('agl-map-pinned');
     if (this.pin) return this.pin.setLatLng(latlng);
     this.pin = marker('guess', latlng, { draggable: true, autoPan: true, title: 'Your pin' }).addTo(this.map);
     this.pin.on('dragend', () => this.drop(this.pin.getLatLng()));
@@ -146,6 +147,7 @@ class WorldMap {
   }
 
   removePin() {
+    this.element.classList.remove('agl-map-pinned');
     this.pin?.remove();
     this.pin = null;
   }
@@ -327,6 +329,16 @@ class WorldMap {
     this.map.invalidateSize({ animate: false });
     if (this.waiting && this.map.getSize().x > 0) this.whenReady(this.waiting);
   }
+}
+
+/** Leaflet's scale, with thousands written like everywhere else. */
+function scale() {
+  const made = L.control.scale({ imperial: false });
+  const update = made._updateScale;
+  made._updateScale = function written(line, text, ratio) {
+    update.call(this, line, text.replace(/\d{4,}/, (digits) => Number(digits).toLocaleString('en')), ratio);
+  };
+  return made;
 }
 
 function marker(kind, latlng, { text = '', title, ...options }) {

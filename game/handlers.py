@@ -8,14 +8,27 @@ from urllib.parse import parse_qs, urlsplit
 
 from agl1k_core.errors import Agl1kError
 from game.clips import PreparedClip
-from game.picking import Filters
+from game.picking import CLIPS_PER_ROUND, Filters
 from game.reveal import share_text, tell
 from game.rounds import Game
-from game.screens import Screen, Sound, help_html, reveal_html, status_html, summary_html
-from game.views import Reveal, RoundView, Summary
+from game.screens import (
+    Screen,
+    Sound,
+    help_html,
+    reveal_html,
+    status_html,
+    summary_html,
+    waiting_html,
+)
+from game.views import DailyEntry, Reveal, RoundView, Streak, Summary
 from ui import worldmap
 
-NO_PIN = "There is no pin yet. Click the map, or use Enter at the crosshair, then submit."
+NO_PIN = (
+    "There is no pin yet. Click or tap the map, or press Enter in it to drop the pin "
+    "at the crosshair; then submit."
+)
+
+_DAYS_LISTED = 366
 
 #: The prepared sound behind a clip's token; raises ``Agl1kError`` when it can't be had.
 SoundOf = Callable[[str], PreparedClip]
@@ -52,7 +65,7 @@ class Play:
         known = self._game.player_id(player) is not None
         token = str(player) if known else self._game.new_player()
         try:
-            return self._screen(token, self._opened(token, round_token, href))
+            return self._linked(self._screen(token, self._opened(token, round_token, href)), href)
         except Agl1kError as error:
             return self._fallback(token, str(error))
 
@@ -139,14 +152,31 @@ class Play:
             token = self._token(player, round_token)
             return self._begun(player, self._game.next_clip(token, player))
 
-        screen = self._guarded(player, next_clip)
+        return self._linked(self._guarded(player, next_clip), href)
+
+    def _linked(self, screen: Screen, href: str) -> Screen:
+        """The text to share names the page at ``href``."""
         if not (href and screen.share and screen.round):
             return screen
-        return replace(screen, share=share_text(self._game.summary(screen.round, player), href))
+        summary = self._game.summary(screen.round, screen.player)
+        return replace(screen, share=share_text(summary, href))
 
     def continents(self, benchmark: str) -> list[str]:
         """The continents that a round on this benchmark can be limited to."""
         return self._game.continents(benchmark)
+
+    def waiting(self) -> tuple[str, str]:
+        """Status and result of a page whose round is still to come."""
+        name, notice = self._game.about(self._default)
+        return waiting_html(name, notice, CLIPS_PER_ROUND), help_html()
+
+    def dailies(self, player: str, benchmark: str) -> tuple[Sequence[DailyEntry], Streak | None]:
+        """The days to choose from, newest first, and the streak; nothing for an unknown player."""
+        try:
+            entries = self._game.dailies(player, benchmark, limit=_DAYS_LISTED)
+            return entries, self._game.streak(player, benchmark)
+        except Agl1kError:
+            return (), None
 
     def _begun(self, player: str, view: RoundView) -> RoundView:
         """The player asked for this clip by a click, so that its time runs from now."""
@@ -176,6 +206,7 @@ class Play:
             stage=view.phase,
             status=status_html(view),
             message="\n".join(view.notes),
+            mode=view.mode,
             is_last=view.position >= view.n_clips - 1,
             share="",
         )
@@ -190,7 +221,7 @@ class Play:
             )
         return replace(
             screen,
-            result=help_html(view),
+            result=help_html(),
             map_command=worldmap.reset_command(),
             remaining_s=view.remaining_s,
         )

@@ -11,7 +11,7 @@ from agl1k_core.benchmark import Benchmark, Clip
 from agl1k_core.errors import Agl1kError
 from agl1k_core.geodesy import compass_direction, geodesic_line, is_point
 from game.answers import MAX_POINTS, distance_and_score, max_points_of, points_of
-from game.views import ModelGuess, Reveal, Summary
+from game.views import ModelGuess, Reveal, Streak, Summary
 from store.guesses import Guess
 
 #: What the board knows of a model's answer: its name, and its point or None.
@@ -111,6 +111,14 @@ def distance_in_words(distance_km: float) -> str:
     return "<1 km" if distance_km < 1.0 else f"{distance_km:,.0f} km"
 
 
+def streak_in_words(streak: Streak) -> str:
+    """Like: Streak: 3 days. Play today's five to keep it."""
+    if streak.days == 0:
+        return "No streak yet. Play today's five to begin one."
+    days = f"Streak: {streak.days} day{'' if streak.days == 1 else 's'}."
+    return days if streak.played_today else f"{days} Play today's five to keep it."
+
+
 def tell(reveal: Reveal) -> str:
     """The outcome of a clip in sentences, for those who do not see the map."""
     place = f"The sound was recorded in {reveal.label}."
@@ -143,7 +151,8 @@ def share_text(summary: Summary, page_url: str = "") -> str:
     title = {"daily": f"daily five of {summary.label}", "challenge": "challenge"}.get(
         summary.mode, "free play"
     )
-    lines = [f"AGL1K – {summary.benchmark_name}, {title}"]
+    name = summary.benchmark_name
+    lines = [f"{name if name.startswith('AGL1K') else f'AGL1K – {name}'}, {title}"]
     lines += [_share_line(reveal) for reveal in summary.reveals]
     lines.append(f"{summary.total:,} of {summary.max_total:,} points")
     link = f"{page_url.split('?')[0].split('#')[0]}?challenge={summary.code}"

@@ -32,6 +32,9 @@ ANSWERED = "This clip was answered before; the first answer stands."
 TOO_LATE = "The time was up before your pin arrived: this clip scores 0."
 OWN_ROUND = "You have played these clips before: here is your own round."
 
+#: For how long a reload shows the result of a finished round.
+RESULT_STAYS = timedelta(hours=1)
+
 Pin = tuple[object, object] | None
 
 
@@ -114,6 +117,11 @@ class Game:
         """The continents of a benchmark that have enough clips for a round."""
         return round_continents(self._maker.benchmark(benchmark))
 
+    def about(self, benchmark: str) -> tuple[str, str]:
+        """The name of a benchmark, and what a player must be told of it."""
+        source = self._maker.benchmark(benchmark)
+        return source.name, source.notice
+
     # Starting
 
     def start_free(
@@ -151,14 +159,23 @@ class Game:
     # Playing
 
     def resume(self, player_token: object) -> RoundView | None:
-        """The round that a player began last, where it stands; None when it is over or gone."""
+        """The round that a player began last, where it stands; None when it is gone or long over.
+
+        The result of a round just finished is shown again to whoever reloads the page.
+        """
         player_id = self.player_id(player_token)
         last = self._store.latest_round(player_id) if player_id else None
-        if last is None or last.position >= len(last.clip_keys):
+        if last is None or self._is_long_over(last):
             return None
         with suppress(Agl1kError):
             return self._standing.now(last)
         return None
+
+    def _is_long_over(self, round_: Round) -> bool:
+        if round_.position < len(round_.clip_keys):
+            return False
+        guesses = self._store.of_round(round_.round_id)
+        return not guesses or self._clock() - guesses[-1].created_utc > RESULT_STAYS
 
     def view(self, token: object, player_token: object) -> RoundView:
         """Where a round stands now, whichever of its tokens is given."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from game import reveal as words
-from game.views import Reveal, RoundView, Streak, Summary
+from game.views import DailyEntry, Reveal, RoundView, Streak, Summary
 
 Stage = Literal["playing", "revealed", "finished", "none"]
 
@@ -20,6 +20,7 @@ _pages = Environment(
     loader=PackageLoader("game"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
 )
 _pages.filters["distance"] = words.distance_in_words
+_pages.filters["streak"] = words.streak_in_words
 
 MODE_NAMES = {"free": "Free play", "daily": "Daily five", "challenge": "Challenge"}
 
@@ -48,6 +49,7 @@ class Screen:
     result: str | None = None
     message: str = ""
     remaining_s: float | None = None
+    mode: str = "free"
     is_last: bool = False
     share: str | None = None
     history_entry: Mapping[str, object] | None = field(default=None)
@@ -60,13 +62,46 @@ def status_html(view: RoundView) -> str:
         {
             "number": position + 1,
             "now": position == view.position and view.phase != "finished",
-            "points": answered[position].points if position in answered else None,
+            "told": _step_words(answered[position]) if position in answered else "",
         }
         for position in range(view.n_clips)
     ]
     return _pages.get_template("status.html").render(
         view=view, mode=mode_name(view), steps=steps, filters=filter_words(view.filters)
     )
+
+
+def _step_words(reveal: Reveal) -> str:
+    """Points of an answered clip; a broken one has none."""
+    return "–" if reveal.action == "broken" else f"{reveal.points:,}"
+
+
+def waiting_html(benchmark_name: str, notice: str, n_clips: int) -> str:
+    """The status of a free round that is being fetched: as high as what comes in its place."""
+    steps = [{"number": number, "now": False, "told": ""} for number in range(1, n_clips + 1)]
+    view = {"benchmark_name": benchmark_name, "notice": notice, "total": 0}
+    return _pages.get_template("status.html").render(
+        view={**view, "timer_s": None, "challenger": None},
+        mode=MODE_NAMES["free"],
+        steps=steps,
+        filters="",
+    )
+
+
+def day_choices(entries: Sequence[DailyEntry]) -> list[tuple[str, str]]:
+    """(what a list of dailies shows, the day): today first, each with what became of it."""
+    names = ["Today", "Yesterday"]
+    choices = []
+    for back, entry in enumerate(entries):
+        state = {"new": "", "started": "begun"}.get(entry.state, f"{entry.total or 0:,} points")
+        parts = [*names[back : back + 1], entry.day, state]
+        choices.append((" · ".join(part for part in parts if part), entry.day))
+    return choices
+
+
+def streak_html(streak: Streak | None) -> str:
+    """How many dailies in a row, and what counts."""
+    return "" if streak is None else _pages.get_template("streak.html").render(streak=streak)
 
 
 def mode_name(view: RoundView | Summary) -> str:
@@ -81,9 +116,9 @@ def filter_words(filters: Mapping[str, str]) -> str:
     return ", ".join(part for part in (speech, filters["continent"]) if part)
 
 
-def help_html(view: RoundView) -> str:
+def help_html() -> str:
     """What to do while a clip is played."""
-    return _pages.get_template("help.html").render(number=view.position + 1)
+    return _pages.get_template("help.html").render()
 
 
 def reveal_html(reveal: Reveal) -> str:
@@ -106,12 +141,15 @@ def message_html(text: str, *, is_error: bool = True) -> str:
     return _pages.get_template("message.html").render(text=text, is_error=is_error)
 
 
-def history_html(entries: Sequence[object], streak: Streak | None = None) -> str:
+def history_html(entries: Sequence[object]) -> str:
     """The rounds that this browser remembers, newest first; entries that are none are left out."""
     rounds = [entry for entry in entries if isinstance(entry, dict) and _is_entry(entry)]
-    best = max((entry["total"] for entry in rounds), default=None)
+    totals = [entry["total"] for entry in rounds]
     return _pages.get_template("history.html").render(
-        rounds=rounds[::-1], best=best, streak=streak, names=MODE_NAMES
+        rounds=rounds[::-1],
+        best=max(totals, default=0),
+        average=round(sum(totals) / max(1, len(totals))),
+        names=MODE_NAMES,
     )
 
 

@@ -104,6 +104,7 @@ class Standing:
             next_clip_token=self._clip_token(round_, position + 1),
             reveals=self._reveals(round_, told),
             notes=notes,
+            challenger=self._challenger(round_),
         )
 
     def _remaining_s(self, round_: Round) -> float | None:
@@ -149,7 +150,8 @@ class Standing:
         )
 
     def _challenger(self, round_: Round) -> Challenger | None:
-        guesses = self._store.of_round(str(round_.filters.get("challenge", "")))
+        offered = str(round_.filters.get("challenge", ""))
+        guesses = self._store.of_round(offered) if offered else []
         if not guesses:
             return None
         total, max_total = sum(map(points_of, guesses)), sum(map(max_points_of, guesses))

@@ -2,46 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gradio as gr
 
+from game.chooser import QUIET, Chooser, build_chooser, wire_chooser, wish_of
 from game.countdown import Countdown, running
-from game.handlers import Play, Wish
+from game.handlers import Play
 from game.screens import Screen, Sound, history_html, message_html
-from game.starting import TIMERS_S
 from ui.player import ClipPlayer, clip_value
 from ui.worldmap import WorldMap
 
 #: Not a secret: a browser can read it anyway, and what must not be forged is signed.
 _BROWSER_KEY = "agl1k"
 _MAX_HISTORY = 200
-
-QUIET: Mapping[str, Any] = {
-    "queue": False,
-    "show_progress": "hidden",
-    "api_visibility": "private",
-}
+#: What stands above the map leaves this much of the window to it.
+_MAP_HEIGHT = "clamp(300px, 100vh - 400px, 900px)"
 
 #: The page's own address goes in place of the last input.
 _WITH_ADDRESS = "(...inputs) => [...inputs.slice(0, -1), location.href]"
 
 #: The button that was pressed may be gone: the focus goes to the next one, and on a small screen
-#: the result comes into view.
+#: what came of it moves into view.
 _FOLLOW = """() => setTimeout(() => {
   const shown = (css) => [...document.querySelectorAll(css)].find((found) => found.offsetParent);
+  document.querySelector('#agl-play').removeAttribute('aria-busy');
+  const alarm = shown('#agl-message [role=alert], #agl-chooser-message [role=alert]');
+  if (alarm) return alarm.scrollIntoView({ block: 'nearest' });
   const lost = !document.activeElement || document.activeElement === document.body;
   const target = shown('#agl-next, #agl-again') || shown('#agl-sound .agl-play');
   if (lost && target) target.focus({ preventScroll: true });
   const result = shown('.agl-reveal, .agl-summary') || shown('#agl-sound');
-  if (matchMedia('(max-width: 860px)').matches) result.scrollIntoView({ block: 'center' });
+  if (matchMedia('(max-width: 860px)').matches) result?.scrollIntoView({ block: 'center' });
 }, 50)"""
 
-MODES = [("Free play", "free"), ("Daily five", "daily"), ("Challenge", "challenge")]
-SPEECH = [("Any sound", "any"), ("With speech", "speech"), ("Without speech", "non_speech")]
-TIMERS = [("No timer", 0), *((f"{seconds} s a clip", seconds) for seconds in TIMERS_S)]
+#: Until the answer is there, the buttons say that it is under way.
+_BUSY = "() => document.querySelector('#agl-play').setAttribute('aria-busy', 'true')"
+
+#: A link has done its work once its round is open: a reload then goes on with the latest round.
+FORGET_LINK = """() => {
+  const address = new URL(location.href);
+  for (const name of ['challenge', 'daily']) address.searchParams.delete(name);
+  if (address.href !== location.href) history.replaceState(history.state, '', address);
+}"""
 
 
 @dataclass(frozen=True)
@@ -83,9 +88,9 @@ def build_play(
 ) -> PlayTab:
     """Lay the tab out inside the current Blocks. ``benchmarks``: slug -> name."""
     nickname = gr.BrowserState("", storage_key="agl1k-nickname", secret=_BROWSER_KEY)
-    chooser = _new_round(play, benchmarks, default)
+    chooser = build_chooser(play, benchmarks, default)
     with gr.Column(elem_classes="agl-stage", elem_id="agl-play"):
-        parts = _lay_out(tiles)
+        parts = _lay_out(tiles, *play.waiting())
     with gr.Accordion("Your rounds", open=False, elem_id="agl-history"):
         parts.history_list.render()  # type: ignore[no-untyped-call]
     _wire(play, parts, nickname)
@@ -98,17 +103,27 @@ def build_play(
     return PlayTab(opened, state, parts.all())
 
 
-def _lay_out(tiles: str) -> _Parts:
+def _lay_out(tiles: str, waiting_status: str, waiting_result: str) -> _Parts:
     state = {
         name: gr.BrowserState(default, storage_key=f"agl1k-{name}", secret=_BROWSER_KEY)
         for name, default in (("player", ""), ("round", ""))
     }
     history = gr.BrowserState([], storage_key="agl1k-history", secret=_BROWSER_KEY)
-    status = gr.HTML(padding=False, elem_classes="agl-area-status", elem_id="agl-status")
+    status = gr.HTML(
+        waiting_status, padding=False, elem_classes="agl-area-status", elem_id="agl-status"
+    )
     sound = ClipPlayer(padding=False, elem_classes="agl-area-sound", elem_id="agl-sound")
-    world = WorldMap(padding=False, elem_classes="agl-area-map", elem_id="agl-map", tiles=tiles)
+    world = WorldMap(
+        padding=False,
+        elem_classes="agl-area-map",
+        elem_id="agl-map",
+        tiles=tiles,
+        height=_MAP_HEIGHT,
+    )
     message = gr.HTML(padding=False, elem_classes="agl-area-message", elem_id="agl-message")
-    result = gr.HTML(padding=False, elem_classes="agl-area-result", elem_id="agl-result")
+    result = gr.HTML(
+        waiting_result, padding=False, elem_classes="agl-area-result", elem_id="agl-result"
+    )
     with gr.Row(elem_classes="agl-area-actions", elem_id="agl-actions"):
         clock = Countdown(padding=False, elem_id="agl-clock")
         submit = gr.Button("Submit guess", variant="primary", elem_id="agl-submit")
@@ -170,99 +185,28 @@ def _wire(play: Play, parts: _Parts, nickname: gr.BrowserState) -> None:
     ]
     for event in events:
         event.then(None, js=_FOLLOW)
+    for button in (parts.submit, parts.skip, parts.broken, parts.go_on, parts.again):
+        button.click(None, js=_BUSY)
 
 
-@dataclass(frozen=True)
-class _Chooser:
-    """The components that say what the next round is to be."""
+def _wire_chooser(play: Play, chooser: Chooser, parts: _Parts, nickname: gr.BrowserState) -> None:
+    def begun(player: str, history: object, *wished: Any) -> list[Any]:
+        screen = play.start(player, wish_of(*wished))
+        refused = screen.stage is None
+        told = message_html(screen.message) if refused else ""
+        shown = replace(screen, message="") if refused else screen
+        closed = gr.skip() if refused else gr.update(open=False)
+        return [*_updates(shown, history), told, closed]
 
-    mode: gr.Radio
-    benchmark: gr.Dropdown
-    free_options: gr.Row
-    speech: gr.Dropdown
-    continent: gr.Dropdown
-    timer: gr.Dropdown
-    day: gr.Textbox
-    code: gr.Textbox
-    nickname: gr.Textbox
-    start: gr.Button
-
-
-def _new_round(play: Play, benchmarks: Mapping[str, str], default: str) -> _Chooser:
-    title = "New round: daily five, challenge, filters, timer"
-    with gr.Accordion(title, open=False, elem_id="agl-new-round"):
-        with gr.Row():
-            mode = gr.Radio(MODES, value="free", label="Mode", elem_id="agl-mode")
-            benchmark = gr.Dropdown(
-                [(name, slug) for slug, name in benchmarks.items()],
-                value=default,
-                label="Clips from",
-                visible=len(benchmarks) > 1,
-                elem_id="agl-benchmark",
-            )
-        with gr.Row(elem_id="agl-free-options") as free_options:
-            speech = gr.Dropdown(SPEECH, value="any", label="Sound", elem_id="agl-speech")
-            continents = _continent_choices(play.continents(default))
-            continent = gr.Dropdown(
-                continents, value="", label="Continent", elem_id="agl-continent"
-            )
-            timer = gr.Dropdown(TIMERS, value=0, label="Timer", elem_id="agl-timer")
-        with gr.Row():
-            day = gr.Textbox(
-                label="Day",
-                info="Five clips a day, the same for everybody, new at 00:00 UTC. "
-                "Leave it empty for today, or give a past day.",
-                placeholder="YYYY-MM-DD",
-                max_length=10,
-                visible=False,
-                elem_id="agl-day",
-            )
-            code = gr.Textbox(
-                label="Challenge code or link",
-                info="Play the clips that somebody else has played.",
-                max_length=300,
-                visible=False,
-                elem_id="agl-code",
-            )
-            nickname = gr.Textbox(
-                label="Nickname",
-                info="Optional. Shown to those who take up your challenge.",
-                max_length=24,
-                elem_id="agl-nickname",
-            )
-        start = gr.Button("Start round", variant="primary", elem_id="agl-start")
-    return _Chooser(
-        mode, benchmark, free_options, speech, continent, timer, day, code, nickname, start
-    )
-
-
-def _wire_chooser(play: Play, chooser: _Chooser, parts: _Parts, nickname: gr.BrowserState) -> None:
-    def chosen(mode: str) -> list[Any]:
-        return [gr.update(visible=mode == shown) for shown in ("free", "daily", "challenge")]
-
-    def other_benchmark(slug: str) -> Any:
-        return gr.update(choices=_continent_choices(play.continents(slug)), value="")
-
-    def begun(
-        player: str, slug: str, mode: str, speech: str, continent: str, timer: int, day: str,
-        code: str, history: object,
-    ) -> list[Any]:  # fmt: skip
-        wish = Wish(mode, slug, speech, continent, timer or None, (day or "").strip(), code or "")
-        return _updates(play.start(player, wish), history)
-
-    by_mode = [chooser.free_options, chooser.day, chooser.code]
-    chooser.mode.change(chosen, chooser.mode, by_mode, **QUIET)
-    chooser.benchmark.change(other_benchmark, chooser.benchmark, chooser.continent, **QUIET)
+    wire_chooser(play, chooser, parts.player)
     chooser.nickname.blur(lambda text: text, chooser.nickname, nickname, **QUIET)
-    wish = [
-        parts.player, chooser.benchmark, chooser.mode, chooser.speech, chooser.continent,
-        chooser.timer, chooser.day, chooser.code, parts.history,
-    ]  # fmt: skip
-    chooser.start.click(begun, wish, parts.all(), **QUIET)
-
-
-def _continent_choices(continents: Sequence[str]) -> list[tuple[str, str]]:
-    return [("Anywhere", ""), *((continent, continent) for continent in continents)]
+    started = chooser.start.click(
+        begun,
+        [parts.player, parts.history, *chooser.wish],
+        [*parts.all(), chooser.message, chooser.frame],
+        **QUIET,
+    )
+    started.then(None, js=_FOLLOW)
 
 
 def _updates(screen: Screen, history: object) -> list[Any]:
@@ -295,10 +239,11 @@ def _buttons(screen: Screen) -> list[Any]:
         return [gr.skip()] * 5
     playing, revealed = screen.stage == "playing", screen.stage == "revealed"
     next_name = "See the result" if screen.is_last else "Next clip"
+    again_name = "Play again" if screen.mode == "free" else "Play a free round"
     return [
         *(gr.update(visible=playing) for _ in range(3)),
         gr.update(visible=revealed, value=next_name),
-        gr.update(visible=screen.stage == "finished"),
+        gr.update(visible=screen.stage == "finished", value=again_name),
     ]
 
 

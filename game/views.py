@@ -114,8 +114,8 @@ class RoundView:
     ``finished`` has all reveals and a summary. ``clip_token`` names the sound of ``position``,
     ``next_clip_token`` the one to load ahead, which a round with a timer does not give.
     ``remaining_s`` is None where there is no timer, and the whole time before the clip started.
-    ``label`` is the day of a daily or the code of a challenge; ``notice`` is what a player must be
-    told of the benchmark.
+    ``label`` is the day of a daily or the code of a challenge, ``challenger`` who is to be beaten;
+    ``notice`` is what a player must be told of the benchmark.
     """
 
     token: str
@@ -137,6 +137,7 @@ class RoundView:
     reveals: tuple[Reveal, ...]
     notes: tuple[str, ...] = ()
     notice: str = ""
+    challenger: Challenger | None = None
 
     @property
     def reveal(self) -> Reveal | None:

@@ -28,8 +28,8 @@ INFO = {
     "version": "1",
     "licence": "CC0-1.0",
     "notice": (
-        "These sounds are synthetic: computer voices and synthesis, set in plausible places. "
-        "Nothing here was recorded, and none of it is AGL1K; scores on it say nothing about AGL1K."
+        "These demo sounds are synthetic, made by computer and set in plausible places: "
+        "not recorded, not AGL1K, and scores here say nothing about AGL1K."
     ),
 }
 

@@ -15,7 +15,7 @@ from store.guesses import GuessStore
 from tests.toy_game import Clock, current_clip, play
 
 
-def test_a_round_from_start_to_summary(game: Game, toy: Benchmark) -> None:
+def test_a_round_from_start_to_summary(game: Game, toy: Benchmark, clock: Clock) -> None:
     player = game.new_player()
     view = game.start_free(player, "toy")
     assert (view.phase, view.position, view.n_clips, view.reveals) == ("playing", 0, 5, ())
@@ -39,6 +39,7 @@ def test_a_round_from_start_to_summary(game: Game, toy: Benchmark) -> None:
     assert [reveal.key for reveal in summary.reveals] == heard
     assert len({toy.clip(key).country for key in heard}) == 5
     assert (summary.total, summary.max_total) == (total, 25_000)
+    clock.forward(hours=1, seconds=1)
     assert game.resume(player) is None
 
 
@@ -206,7 +207,7 @@ def test_a_reload_resumes_at_every_step(new_game: Callable[..., Game]) -> None:
         assert new_game().resume(player) == view
         assert new_game().view(view.token, player) == view
         view = game.next_clip(view.token, player)
-    assert new_game().resume(player) is None
+    assert new_game().resume(player) == view
     assert new_game().view(view.token, player) == view
 
 
@@ -217,6 +218,10 @@ def test_only_the_latest_round_is_resumed(game: Game, clock: Clock) -> None:
     second = game.start_free(player, "toy")
     assert game.resume(player) == second
     play(game, player, second)
+    finished = game.resume(player)
+    assert finished is not None
+    assert finished.phase == "finished"
+    clock.forward(hours=1, seconds=1)
     assert game.resume(player) is None
     assert game.resume(game.new_player()) is None
 
