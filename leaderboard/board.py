@@ -132,7 +132,8 @@ class Board:
     def model_guesses(self, key: str) -> list[ModelGuess]:
         """Where the submitted models placed a clip, nearest first; for the game's reveal."""
         with self._lock:
-            names = {row.row_id: row.model for row in self.rows() if row.kind == "verified"}
+            # not self.rows(): a reveal must not wait while the people are scored anew
+            names = {row.row_id: row.model for row in self._submitted() if row.kind == "verified"}
             found = [
                 guess
                 for row_id, scored in self._scored.items()
