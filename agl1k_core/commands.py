@@ -1,4 +1,4 @@
-"""Commands that build benchmarks: filter, tag, models. Added to the command line's others."""
+"""Commands that build benchmarks: filter, tag, curate, models."""
 
 from __future__ import annotations
 
@@ -7,15 +7,26 @@ import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from tqdm import tqdm
 
-from agl1k_core import heard_reports, listening, tagging, yamnet
+from agl1k_core import (
+    curated_folder,
+    curation,
+    curation_summary,
+    heard_reports,
+    listening,
+    tagging,
+    yamnet,
+)
+from agl1k_core.collection import open_collection
 from agl1k_core.console import err, out, refusing
 from agl1k_core.filters import AcousticFilters
 from agl1k_core.listening import Ear, Heard
+from agl1k_core.localizability import Localizability
+from agl1k_core.selection import SelectionRules
 from agl1k_core.settings import Settings
 
 app = typer.Typer()
@@ -106,6 +117,80 @@ def tag_recordings(
     err.print(f"{n_tagged} of {len(heard)} files were tagged.")
 
 
+@app.command()
+@refusing
+def curate(
+    source: Annotated[Path, typer.Argument(help="A table, or a folder with clips.csv.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The benchmark's folder.")],
+    recordings: Annotated[
+        Path | None, typer.Option("--recordings", help="Where they are, if not beside the table.")
+    ] = None,
+    target: Annotated[
+        int | None, typer.Option("--target", min=1, help="Clips wanted. Default: all that go.")
+    ] = None,
+    balance: Annotated[
+        bool, typer.Option("--balance/--no-balance", help="As many clips with speech as without.")
+    ] = True,
+    min_distance_km: Annotated[
+        float, typer.Option("--min-distance-km", min=0, help="Closer are near-duplicates …")
+    ] = SelectionRules.min_distance_km,
+    min_hours: Annotated[
+        float, typer.Option("--min-hours", min=0, help="… unless known to be this far in time.")
+    ] = SelectionRules.min_hours,
+    max_per_country: Annotated[
+        int | None, typer.Option("--max-per-country", min=1, help="Default: no limit.")
+    ] = None,
+    min_duration_s: Annotated[
+        float, typer.Option("--min-duration-s", min=0, help="Shorter is out.")
+    ] = 0.0,
+    max_duration_s: Annotated[
+        float | None, typer.Option("--max-duration-s", min=0, help="Longer is out.")
+    ] = None,
+    localizability: Annotated[
+        Path | None,
+        typer.Option("--localizability", dir_okay=False, help="A fitted model. Default: none."),
+    ] = None,
+    tagger: Annotated[
+        Literal["yamnet", "efficientat", "none"],
+        typer.Option("--tagger", help="none: speech and classes are those of the table."),
+    ] = "yamnet",
+    weights: WeightsOption = None,
+    min_rms_energy: MinRms = _LIMITS.min_rms_energy,
+    max_spectral_flatness: MaxFlatness = _LIMITS.max_spectral_flatness,
+    max_clipping_ratio: MaxClipping = _LIMITS.max_clipping_ratio,
+    min_complexity_per_band: MinComplexity = _LIMITS.min_complexity_per_band,
+    name: Annotated[str, typer.Option("--name", help="The benchmark's name.")] = "",
+    work: Annotated[
+        Path | None, typer.Option("--work", help="What is kept to resume. Default: OUTPUT.work.")
+    ] = None,
+    workers: WorkersOption = WORKERS,
+) -> None:
+    """Make a benchmark of raw recordings with known places. Run again to resume."""
+    limits = AcousticFilters(
+        min_rms_energy, max_spectral_flatness, max_clipping_ratio, min_complexity_per_band
+    )
+    ear = Ear(limits, None if tagger == "none" else tagger_maker(tagger, weights))
+    selection = SelectionRules(target, balance, min_distance_km, min_hours, max_per_country)
+    collection = open_collection(source, recordings, Settings.from_env())
+    curated_folder.check_output(output, collection.folder)
+    with tqdm(unit="file", disable=None) as bar:
+        curated = curation.curate(
+            collection,
+            ear,
+            curation.Rules(selection, min_duration_s, max_duration_s),
+            work or output.with_name(f"{output.name}.work"),
+            model=Localizability.load(localizability) if localizability else None,
+            decisions=curated_folder.read_decisions(output),
+            workers=workers,
+            progress=partial(_show, bar),
+        )
+    typer.echo("\n".join(curation_summary.summary_lines(curated)))
+    typer.echo(curation_summary.localizability_line(curated.provenance))
+    with tqdm(total=len(curated.chosen), unit="copy", disable=None) as bar:
+        curated_folder.write(curated, output, name=name, copied=bar.update)
+    typer.echo(f"{len(curated.chosen)} clips in {output}")
+
+
 @models.command("install")
 @refusing
 def install_model(
@@ -128,6 +213,14 @@ def _listened(paths: Sequence[Path], ear: Ear, workers: int) -> list[tuple[Path,
         err.print(f"Passed over, by their ending no recordings: {names}{more}.", soft_wrap=True)
     heard = dict(_with_bar(listening.listen_to_all(files, ear, workers=workers), len(files)))
     return [(path, heard[path]) for path in files]
+
+
+def _show(bar: Any, done: int, total: int) -> None:
+    """Files that an earlier run has heard don't count as speed."""
+    if bar.total is None:
+        bar.initial = done
+        bar.reset(total)
+    bar.update(done - bar.n)
 
 
 def _with_bar(items: Iterable[tuple[Path, Heard]], total: int) -> Iterable[tuple[Path, Heard]]:

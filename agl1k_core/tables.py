@@ -116,9 +116,12 @@ def read_published(
     )
 
 
-def read_folder(folder: Path) -> Benchmark:
-    """A folder in our own format: clips.csv, recordings, and perhaps benchmark.json."""
-    table = folder / FOLDER_TABLE
+def read_folder(folder: Path, table: Path | None = None) -> Benchmark:
+    """A folder in our own format: clips.csv, recordings, and perhaps benchmark.json.
+
+    ``table`` is one of that format that lies elsewhere.
+    """
+    table = table or folder / FOLDER_TABLE
     if not table.is_file():
         raise Agl1kError(
             f"{folder} holds no {FOLDER_TABLE}. A benchmark folder has a table of that name "

@@ -1,0 +1,97 @@
+"""A table and a folder of raw recordings: what curation starts from."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agl1k_core import listening, tables
+from agl1k_core.benchmark import Benchmark
+from agl1k_core.errors import Agl1kError, FileRefusedError, Problem
+from agl1k_core.recordings import find_recording
+from agl1k_core.settings import Settings
+
+#: Column of a folder's table that scoring does not know: when a recording was made, ISO 8601.
+RECORDED = "recorded"
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Clips with their recordings, as far as there are any.
+
+    ``files``: key -> path, None where no recording was found; ``recorded``: key -> when it was
+    made, where the table says so; ``unlisted``: recordings in the folder that no line is about.
+    """
+
+    benchmark: Benchmark
+    folder: Path
+    files: dict[str, Path | None]
+    recorded: dict[str, datetime] = field(default_factory=dict)
+    unlisted: tuple[Path, ...] = ()
+
+
+def open_collection(source: Path, recordings: Path | None, settings: Settings) -> Collection:
+    """Read a folder with its ``clips.csv``, or a table beside a folder of recordings.
+
+    A table may be in the folder's format or the published one. Raises ``Agl1kError`` where there is
+    none or no recordings are known, ``FileRefusedError`` where the table is broken.
+    """
+    table, folder = source, recordings or source.parent
+    if source.is_dir():
+        table, folder = source / tables.FOLDER_TABLE, recordings or source
+    elif not source.is_file():
+        raise Agl1kError(f"There is no {source}. Name a table, or a folder that holds clips.csv.")
+    if not folder.is_dir():
+        raise Agl1kError(f"There is no folder {folder}. Name the one that holds the recordings.")
+    if source.is_dir() or _is_folder_table(table):
+        benchmark = tables.read_folder(folder, table)
+    else:
+        benchmark = tables.read_published(table, audio_dir=recordings or settings.audio_dir)
+        folder = benchmark.audio_dir or folder
+    files = {clip.key: find_recording(benchmark, clip, folder) for clip in benchmark.clips}
+    listed = {path.resolve() for path in files.values() if path}
+    return Collection(benchmark, folder, files, _recorded(table), tuple(_unlisted(folder, listed)))
+
+
+def _is_folder_table(table: Path) -> bool:
+    try:
+        with table.open(encoding="utf-8-sig", newline="") as file:
+            header = next(csv.reader(file), [])
+    except (OSError, ValueError, csv.Error):
+        return False
+    return {"key", "latitude", "longitude", "file"} <= {name.strip() for name in header}
+
+
+def _unlisted(folder: Path, listed: set[Path]) -> list[Path]:
+    try:
+        found, _ = listening.recordings_in([folder])
+    except Agl1kError:
+        return []
+    return [path for path in found if path.resolve() not in listed]
+
+
+def _recorded(table: Path) -> dict[str, datetime]:
+    """Key -> time, from the optional column; times without a zone count as UTC."""
+    times: dict[str, datetime] = {}
+    problems: list[Problem] = []
+    if not table.is_file():
+        return times
+    with table.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        reader.fieldnames = [name.strip() for name in reader.fieldnames or []]
+        for row in reader:
+            key, text = (row.get("key") or "").strip(), (row.get(RECORDED) or "").strip()
+            if not text:
+                continue
+            try:
+                time = datetime.fromisoformat(text)
+            except ValueError:
+                found, todo = f"{text[:40]!r} is no time", "Give it as 2024-05-31T06:30, or none"
+                problems.append(Problem(found, todo, None, reader.line_num, key, RECORDED))
+                continue
+            times[key] = time if time.tzinfo else time.replace(tzinfo=UTC)
+    if problems:
+        raise FileRefusedError(table.name, problems[: tables.MAX_SHOWN], len(problems))
+    return times
