@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from threading import Thread
 from typing import cast
-from urllib.parse import parse_qs, urlsplit
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
@@ -30,18 +29,20 @@ from game.clips import ClipStore, PreparedClip, clip_router
 from game.handlers import Play
 from game.reveal import ModelAnswer
 from game.rounds import Game
-from game.tab import build_play
+from game.tab import FORGET_LINK, build_play
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
 from leaderboard.client_api import build_endpoints
 from leaderboard.submit_tab import build_submit
 from leaderboard.tab import build_leaderboard
+from leaderboard.turns import Turns
 from store.database import Database
 from store.guesses import GuessStore
 from store.hub.connect import publisher_for, unready
 from store.hub.publisher import Publisher
 from store.submissions import SubmissionStore
-from ui import frame
+from ui import frame, uploads
+from ui.addresses import query_of
 from ui.limits import BodyLimit
 from ui.server import serve
 from ui.static import mount_static
@@ -144,6 +145,7 @@ def build_page(services: Services) -> gr.Blocks:
     settings, library = services.settings, services.library
     names = {slug: benchmark.name for slug, benchmark in library.benchmarks.items()}
     play = Play(services.game, sound_of(services), [library.default, *library.benchmarks])
+    turns = Turns()
     with gr.Blocks(title="AGL1K: hear a place, find it on the map") as page:
         gr.HTML(frame.header_html(), padding=False)
         notice = gr.HTML(padding=False)
@@ -153,11 +155,11 @@ def build_page(services: Services) -> gr.Blocks:
             with gr.Tab("Leaderboard", id="leaderboard"):
                 build_leaderboard(services.boards, tiles=settings.tiles)
             with gr.Tab("Submit", id="submit"):
-                build_submit(services.boards, settings)
+                build_submit(services.boards, settings, turns)
             with gr.Tab("About", id="about"):
                 gr.Markdown(frame.about_markdown(), elem_classes="agl-about")
                 own_id = gr.Markdown(elem_classes="agl-about")
-        build_endpoints(services.boards, settings)
+        build_endpoints(services.boards, settings, turns)
         href = gr.Textbox(visible=False)
 
         quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
@@ -175,6 +177,7 @@ def build_page(services: Services) -> gr.Blocks:
             js="(player, round, history, _) => [player, round, history, location.href]",
             **quiet,
         )
+        opened.then(None, js=FORGET_LINK)
         opened.then(partial(own_id_markdown, services.game), tab.inputs[0], own_id, **quiet)
         page.load(services.notice, None, notice, **quiet)
     return cast(gr.Blocks, page)
@@ -188,8 +191,7 @@ def own_id_markdown(game: Game, player_token: object) -> str:
 
 def selected_tab(address: object) -> str:
     """The tab that an address names with ``?tab=``; the first one otherwise."""
-    query = parse_qs(urlsplit(str(address)[:2000]).query)
-    wanted = query.get("tab", [""])[0]
+    wanted = query_of(address).get("tab", [""])[0]
     return wanted if wanted in TABS else TABS[0]
 
 
@@ -203,7 +205,8 @@ def create_app(settings: Settings) -> FastAPI:
         Thread(target=places.label_points, args=([0.0], [0.0]), daemon=True).start()
         if services.publisher is not None:
             services.publisher.start()
-        yield
+        async with uploads.swept(settings.data_dir / "uploads"):
+            yield
         await asyncio.to_thread(services.close)
 
     app = FastAPI(
@@ -212,7 +215,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.services = services
 
     @app.get("/healthz", include_in_schema=False)
-    def healthz() -> dict[str, str]:
+    async def healthz() -> dict[str, str]:
         return {"status": "ok", "version": __version__}
 
     @app.get("/readyz", include_in_schema=False)
@@ -262,6 +265,7 @@ def main(arguments: list[str] | None = None) -> int:
             host=wanted.host or settings.host,
             port=settings.port if wanted.port is None else wanted.port,
         )
+        uploads.upload_into(settings.data_dir / "uploads")
         app = create_app(settings)
     except Agl1kError as error:
         print(error, file=sys.stderr)  # noqa: T201 - there is no page to tell it on

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import parse_qs, urlsplit
 
 from agl1k_core.errors import Agl1kError
 from game.clips import PreparedClip
@@ -22,6 +21,7 @@ from game.screens import (
 )
 from game.views import DailyEntry, Reveal, RoundView, Streak, Summary
 from ui import worldmap
+from ui.addresses import query_of
 
 NO_PIN = (
     "There is no pin yet. Click or tap the map, or press Enter in it to drop the pin "
@@ -70,7 +70,7 @@ class Play:
             return self._fallback(token, str(error))
 
     def _opened(self, player: str, round_token: object, href: str) -> RoundView:
-        query = parse_qs(urlsplit(href[:2000]).query)
+        query = query_of(href)
         if "challenge" in query:
             return self._game.start_challenge(player, query["challenge"][0])
         if "daily" in query:
@@ -195,7 +195,9 @@ class Play:
         try:
             return self._screen(player, act())
         except Agl1kError as error:
-            return Screen(player, message=str(error))
+            # what is no player's token is not sent back: it may be anything
+            known = self._game.player_id(player) is not None
+            return Screen(player if known else "", message=str(error))
 
     # --- a view -> a screen -------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from leaderboard.compare import compare, to_json
 from leaderboard.export import to_json as view_json
 from leaderboard.query import complaints, parse
 from leaderboard.submit_tab import max_bytes, run_dry
+from leaderboard.turns import Turns
 from leaderboard.upload import Upload
 
 Json = dict[str, Any]
@@ -89,6 +90,7 @@ class Endpoints:
             )
         except Agl1kError as error:
             raise gr.Error(str(error)) from None
+        Path(file).unlink(missing_ok=True)  # the store has it now
         return {
             "submission_id": done.submission.submission_id,
             "withdraw_key": done.withdraw_key,
@@ -107,7 +109,11 @@ class Endpoints:
         return {"withdrawn": True, "message": message}
 
 
-def build_endpoints(boards: Boards, settings: Settings) -> None:
+def _busy(error: Agl1kError) -> Json:
+    raise gr.Error(str(error)) from None
+
+
+def build_endpoints(boards: Boards, settings: Settings, turns: Turns) -> None:
     """Expose the endpoints; call it inside ``gr.Blocks``. Nothing of it is seen on the page."""
     endpoints = Endpoints(boards, settings)
     with gr.Row(visible=False):
@@ -117,14 +123,15 @@ def build_endpoints(boards: Boards, settings: Settings) -> None:
         def text(label: str, value: str = "") -> gr.Textbox:
             return gr.Textbox(value=value, label=label)
 
-        def expose(function: Callable[..., Json], inputs: list[Any]) -> None:
+        def expose(function: Callable[..., Any], inputs: list[Any]) -> None:
             name = function.__name__
             gr.Button(name).click(function, inputs, answer, queue=False, api_name=name)
 
         board = text("board")
         expose(endpoints.leaderboard, [board, text("query")])
         expose(endpoints.compare, [board, text("first"), text("second")])
-        expose(endpoints.dry_run, [file, board])
+        expose(turns.taking(endpoints.dry_run, _busy), [file, board])
         about = [text("organisation"), text("link"), text("weights"), text("prompt")]
-        expose(endpoints.publish, [file, board, text("model"), *about, text("model_date")])
+        described = [text("model"), *about, text("model_date")]
+        expose(turns.taking(endpoints.publish, _busy), [file, board, *described])
         expose(endpoints.withdraw, [text("submission_id"), text("withdraw_key")])

@@ -22,8 +22,10 @@ from leaderboard.submit import (
     withdraw,
 )
 from leaderboard.tab import script
+from leaderboard.turns import Turns
 from leaderboard.upload import Upload
 
+_GONE = "The file is no longer on the server. Drop it again."
 _DETAIL = ("element", "trigger", "watch")
 
 
@@ -44,11 +46,22 @@ def publish_upload(boards: Boards, settings: Settings, slug: str, path: str, for
     try:
         published = publish(file.read_bytes(), file.name, form, boards[slug], max_bytes=most)
     except Agl1kError as error:
-        return render.problems_page(error, "Nothing was published")
+        return not_published(error)
     except OSError:
-        gone = Agl1kError("The file is no longer on the server. Drop it again.")
-        return render.problems_page(gone, "Nothing was published")
+        return not_published(Agl1kError(_GONE))
+    file.unlink(missing_ok=True)  # the store has it now
     return render.published_page(published, boards[slug])
+
+
+def not_published(error: Agl1kError) -> str:
+    """Why nothing was published, as HTML."""
+    return render.problems_page(error, "Nothing was published")
+
+
+def not_scored(error: Agl1kError) -> tuple[Any, Any, str]:
+    """Report, form and receipt when a file could not be looked at."""
+    page = render.problems_page(error, "The file was not scored")
+    return page, gr.update(visible=False), ""
 
 
 def withdraw_one(boards: Boards, submission_id: str, key: str) -> str:
@@ -60,7 +73,7 @@ def withdraw_one(boards: Boards, submission_id: str, key: str) -> str:
         return render.problems_page(error, "Nothing was withdrawn")
 
 
-def build_submit(boards: Boards, settings: Settings) -> None:
+def build_submit(boards: Boards, settings: Settings, turns: Turns) -> None:
     """The tab's components and wiring; call it inside ``gr.Blocks``."""
     first = next(iter(boards))
     with gr.Column(elem_classes="agl-submit-tab"):
@@ -92,23 +105,28 @@ def build_submit(boards: Boards, settings: Settings) -> None:
     def on_file(slug: str, path: str | None) -> tuple[Any, Any, str]:
         if not path:
             return "", gr.update(visible=False), ""
-        found = run_dry(boards, settings, slug, path)
+        try:
+            found = run_dry(boards, settings, slug, path)
+        except OSError:
+            return not_scored(Agl1kError(_GONE))
         return render.report_page(found, boards[slug]), gr.update(visible=found.accepted), ""
 
-    def on_board(slug: str, path: str | None) -> tuple[Any, ...]:
-        return _limits(boards, settings, slug), *on_file(slug, path)
+    scored = turns.taking(on_file, not_scored)
+
+    async def on_board(slug: str, path: str | None) -> tuple[Any, ...]:
+        return _limits(boards, settings, slug), *await scored(slug, path)
 
     def on_publish(slug: str, path: str | None, *given: str | None) -> str:
         if not path:
-            error = Agl1kError("Drop a prediction file first.")
-            return render.problems_page(error, "Nothing was published")
+            return not_published(Agl1kError("Drop a prediction file first."))
         return publish_upload(boards, settings, slug, path, Form(*(text or "" for text in given)))
 
     quick: dict[str, Any] = {"queue": False, "api_visibility": "private"}
     shown = [report, form, receipt]
-    file.change(on_file, [board, file], shown, **quick)
+    file.change(scored, [board, file], shown, **quick)
     board.change(on_board, [board, file], [limits, *shown], **quick)
-    button.click(on_publish, [board, file, *fields], receipt, **quick)
+    publishing = turns.taking(on_publish, not_published)
+    button.click(publishing, [board, file, *fields], receipt, **quick)
 
 
 def _limits(boards: Boards, settings: Settings, slug: str) -> str:

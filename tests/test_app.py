@@ -16,6 +16,7 @@ from agl1k_core import __version__, library, tables
 from agl1k_core.errors import Agl1kError
 from agl1k_core.library import Library
 from agl1k_core.settings import Settings
+from ui import uploads
 
 
 def settings_in(folder: Path, **env: str) -> Settings:
@@ -87,7 +88,7 @@ def test_agl1k_has_a_board_without_its_table(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("address", "tab"),
     [("http://x/?tab=leaderboard", "leaderboard"), ("http://x/", "play"), ("?tab=<b>", "play"),
-     (None, "play"), (7, "play")],
+     ("http://[", "play"), (None, "play"), (7, "play")],
 )  # fmt: skip
 def test_the_tab_that_an_address_names(address: object, tab: str) -> None:
     assert app_module.selected_tab(address) == tab
@@ -198,3 +199,13 @@ def test_no_file_of_the_server_can_be_named_as_an_upload(client: TestClient) -> 
         assert answer.status_code == 500
         assert "There is no board" not in answer.text, "the file was taken"
         assert "/gradio/" not in answer.text
+
+
+def test_uploads_are_swept_while_the_app_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swept: list[Path] = []
+    monkeypatch.setattr(uploads, "sweep", swept.append)
+    with TestClient(app_module.create_app(settings_in(tmp_path))) as client:
+        assert client.get("/healthz").status_code == 200
+    assert swept == [tmp_path / "uploads"]

@@ -22,6 +22,7 @@ from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
 from leaderboard.submit_tab import build_submit
 from leaderboard.tab import build_leaderboard
+from leaderboard.turns import Turns
 from store.database import Database
 from tests.toy_board import add_guesses, add_model, make_benchmark, make_board, prediction_file
 from ui import frame
@@ -46,7 +47,7 @@ def make_app(boards: dict[str, Board]) -> FastAPI:
             with gr.Tab("Leaderboard", id="leaderboard"):
                 build_leaderboard(boards)
             with gr.Tab("Submit", id="submit"):
-                build_submit(boards, Settings.from_env({}))
+                build_submit(boards, Settings.from_env({}), Turns())
     mounted: FastAPI = gr.mount_gradio_app(
         app, page, path="/", theme=theme(), head=frame.page_head(), ssr_mode=False
     )

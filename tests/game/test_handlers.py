@@ -113,6 +113,17 @@ def test_a_forged_player_is_a_new_player(play: Play) -> None:
     assert screen.stage == "playing"
 
 
+@pytest.mark.parametrize("player", ["forged", "\ud800", "x" * 1_000_000, 10**300, None, ["x"]])
+def test_what_is_no_player_is_not_sent_back(play: Play, player: str) -> None:
+    for screen in (play.submit(player, "x", PIN), play.play_again(player, "x")):
+        assert screen.player == ""
+        assert "lost its player" in screen.message
+
+
+def test_an_address_that_is_none_opens_the_page(play: Play) -> None:
+    assert play.open("", "", "http://[").stage == "playing"
+
+
 def test_a_lost_round_token_goes_on_with_the_open_round(play: Play) -> None:
     first = play.open("", "")
     screen = play.skip(first.player, "")

@@ -26,6 +26,7 @@ from agl1k_core.tables import read_published
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
 from leaderboard.client_api import build_endpoints
+from leaderboard.turns import Turns
 from store.database import Database
 from tests.toy_board import SHARED, make_benchmark, make_board, prediction_file
 
@@ -45,7 +46,7 @@ def url() -> Iterator[str]:
     with Database("sqlite://") as database:
         boards = boards_of(database)
         with gr.Blocks() as page:
-            build_endpoints(boards, Settings.from_env({"AGL1K_MAX_UPLOAD_MB": "8"}))
+            build_endpoints(boards, Settings.from_env({"AGL1K_MAX_UPLOAD_MB": "8"}), Turns())
         app = FastAPI()
         app.include_router(leaderboard_router(boards))
         mounted = gr.mount_gradio_app(app, page, path="/", ssr_mode=False)
