@@ -31,6 +31,10 @@ def run() -> Iterator[Measured]:
     """First they play, then the same players ask a plain route of the same server."""
     with serving(_MEASURED_APP, "/healthz") as (url, _):
         played, plain, own = asyncio.run(_both(url))
+    for error in played.errors[:5]:
+        print(error)
+    if not played.submits or not plain.submits:
+        raise RuntimeError("nobody could play")
     submits, bare = np.array(played.submits) * 1000, np.array(plain.submits) * 1000
     yield Measured("players", "submits, 3 to 7 s of thought", len(submits), "")
     yield Measured("players", "errors", len(played.errors), "", 0)
@@ -42,8 +46,6 @@ def run() -> Iterator[Measured]:
     yield Measured("players", "our own code, median", np.median(own) * 1000, "ms")
     outside = 1 - sum(own) / sum(played.submits)
     yield Measured("players", "time spent outside our own code", outside * 100, "%")
-    for error in played.errors[:5]:
-        print(error)
 
 
 @dataclass
@@ -92,20 +94,19 @@ class Handler:
 
 
 def find_handlers(config: dict[str, Any]) -> dict[str, Handler]:
-    """``load`` and the buttons by their element id."""
-    ids = {c["id"]: c["props"].get("elem_id") for c in config["components"]}
-    named: dict[str, dict[str, Any]] = {}
-    for dependency in config["dependencies"]:
-        for component, event in dependency["targets"]:
-            if event == "load" and dependency["outputs"]:
-                named["load"] = dependency
-            elif event == "click" and dependency["backend_fn"]:
-                named[str(ids.get(component))] = dependency
-    player, token = named["agl-submit"]["inputs"][:2]
+    """Of those that answer with both tokens: ``load``, and the buttons by their element id."""
+    ids = {c["id"]: str(c["props"].get("elem_id")) for c in config["components"]}
+    named = [
+        ("load" if event == "load" else ids.get(component, ""), dependency)
+        for dependency in config["dependencies"]
+        for component, event in dependency["targets"]
+        if event in ("load", "click") and dependency["backend_fn"]
+    ]
+    player, token = dict(named)["agl-submit"]["inputs"][:2]
     return {
         name: Handler(found["id"], found["outputs"].index(player), found["outputs"].index(token))
-        for name, found in named.items()
-        if player in found["outputs"]
+        for name, found in named
+        if {player, token} <= set(found["outputs"])
     }
 
 
