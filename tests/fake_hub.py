@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -132,6 +133,8 @@ def serving(hub: FakeHub, port: int = 0) -> Iterator[FakeHub]:
     hub.endpoint = f"http://127.0.0.1:{socket.getsockname()[1]}"
     thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
     thread.start()
+    while not server.started and thread.is_alive():  # until then connections are refused
+        time.sleep(0.005)
     try:
         yield hub
     finally:
