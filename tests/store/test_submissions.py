@@ -4,10 +4,12 @@ import gzip
 import hashlib
 import json
 import math
+import random
 import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -162,6 +164,23 @@ def test_withdrawing_hides_the_row_and_deletes_the_file(store: SubmissionStore) 
     again = submission()
     store.publish(again, FILE)
     assert store.list("demo") == [again]
+
+
+def test_a_withdrawn_file_is_not_left_on_the_disk(tmp_path: Path) -> None:
+    content = random.Random(7).randbytes(20_000)
+    new = submission(content)
+
+    def on_disk() -> bool:
+        files = [path.read_bytes() for path in tmp_path.iterdir()]
+        pieces = [content[at : at + 64] for at in range(0, len(content), 500)]
+        return any(piece in file for piece in pieces for file in files)
+
+    with Database(f"sqlite:///{tmp_path / 'a.db'}") as database:
+        store = SubmissionStore(database)
+        key = store.publish(new, content)
+        assert on_disk(), "random bytes do not shrink, so they can be found"
+        assert store.withdraw(new.submission_id, key)
+        assert not on_disk()
 
 
 def test_only_its_own_key_withdraws(store: SubmissionStore) -> None:
