@@ -177,13 +177,21 @@ def test_documented_defaults_are_the_defaults() -> None:
         "AGL1K_TABLE_URL": settings.table_url,
         "AGL1K_AUDIO_URL": settings.audio_url,
         "AGL1K_MAX_UPLOAD_MB": f"{settings.max_upload_mb:g}",
+        "HF_ENDPOINT": settings.hub_endpoint,
+        "AGL1K_HUB_INTERVAL_S": f"{settings.hub_interval_s:g}",
+        "AGL1K_HUB_MAX_WAITING": settings.hub_max_waiting,
+        "AGL1K_HUB_FLUSH_S": f"{settings.hub_flush_s:g}",
     }
     documented = documented_variables()
     assert {name: documented[name][0] for name in fields} == {
         name: f"`{value}`" for name, value in fields.items()
     }
     unset = {name for name, (default, _) in documented.items() if default == "none"}
-    assert unset == {"AGL1K_ROOT_PATH", "AGL1K_TILES", "SPACE_ID"}
+    assert unset == {
+        "AGL1K_ROOT_PATH", "AGL1K_TILES", "SPACE_ID",
+        "AGL1K_HUB_DATASET", "AGL1K_HUB_TOKEN", "HF_TOKEN",
+    }  # fmt: skip
+    assert (settings.hub_dataset, settings.hub_token) == ("", "")
     assert (settings.root_path, settings.tiles) == ("", "")
 
 

@@ -1,0 +1,111 @@
+"""``agl1k admin``: exit codes, what is told, what changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner, Result
+
+from agl1k_core.__main__ import app
+from store.database import Database
+from store.guesses import Guess, GuessStore
+from tests.fake_hub import WRITE, FakeHub
+from tests.hub_help import ids_on
+
+MakeGuess = Callable[..., Guess]
+
+
+@pytest.fixture(autouse=True)
+def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AGL1K_HUB_DATASET", "AGL1K_HUB_TOKEN", "HF_TOKEN", "HF_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AGL1K_DATA", str(tmp_path / "data"))
+
+
+@pytest.fixture
+def published(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
+    monkeypatch.setenv("AGL1K_HUB_DATASET", "tester/plays")
+    monkeypatch.setenv("AGL1K_HUB_TOKEN", WRITE)
+    monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
+    return hub
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["admin", *map(str, arguments)])
+
+
+def record(folder: Path, *guesses: Guess) -> None:
+    with Database(f"sqlite:///{folder / 'data' / 'agl1k.db'}") as database:
+        for guess in guesses:
+            GuessStore(database).record(guess)
+
+
+def test_help_names_the_commands() -> None:
+    result = run("--help")
+    assert result.exit_code == 0
+    assert all(name in result.stdout for name in ("status", "push", "restore", "export", "forget"))
+    assert run("nonsense").exit_code == 2
+
+
+def test_a_life_of_a_dataset(
+    published: FakeHub, tmp_path: Path, make_guess: MakeGuess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record(tmp_path, make_guess(), make_guess(position=1, player_id="other", action="skip"))
+    told = json.loads(run("status", "--json").stdout)
+    assert (told["waiting_rows"], told["published_rows"]["guesses"]) == (2, 0)
+    assert told["dataset"] == "tester/plays"
+    pushed = run("push")
+    assert pushed.exit_code == 0, pushed.stderr
+    assert len(ids_on(published)) == 2
+    assert json.loads(run("status", "--json").stdout)["waiting_rows"] == 0
+    monkeypatch.setenv("AGL1K_DATA", str(tmp_path / "new"))
+    restored = run("restore")
+    assert (restored.exit_code, restored.stdout) == (0, "2 rows read from 2 files\n")
+    forgotten = run("forget", "other")
+    assert forgotten.exit_code == 0, forgotten.stderr
+    assert "Deleted here: 1 answers and 0 rounds" in forgotten.stdout
+    assert "Deleted in the dataset: 1 answers" in forgotten.stdout
+    assert "Copies that others made" in forgotten.stdout
+    assert len(ids_on(published)) == 1
+
+
+def test_the_hub_out_of_reach_is_exit_1(
+    tmp_path: Path, make_guess: MakeGuess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGL1K_HUB_DATASET", "tester/plays")
+    monkeypatch.setenv("AGL1K_HUB_TOKEN", WRITE)
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    record(tmp_path, make_guess())
+    for command in (["push"], ["restore"], ["forget", "player-1"]):
+        result = run(*command)
+        assert result.exit_code == 1, command
+        assert WRITE not in result.output
+    assert "cannot be reached" in json.loads(run("status", "--json").stdout)["problems"][0]
+
+
+def test_without_a_dataset(tmp_path: Path, make_guess: MakeGuess) -> None:
+    record(tmp_path, make_guess())
+    for command in ("push", "restore"):
+        result = run(command)
+        assert result.exit_code == 1
+        assert "No dataset is configured. Set AGL1K_HUB_DATASET" in result.stderr
+    assert run("forget", "player-1").exit_code == 0
+    assert json.loads(run("status", "--json").stdout)["waiting_rows"] == 0
+
+
+def test_export_writes_what_would_be_published(tmp_path: Path, make_guess: MakeGuess) -> None:
+    record(tmp_path, make_guess(nickname="Secret"), make_guess(position=1, action="broken"))
+    folder = tmp_path / "out"
+    result = run("export", folder)
+    assert (result.exit_code, result.stdout) == (0, f"2 rows written to {folder}\n")
+    files = sorted(folder.glob("data/*/*/*.parquet"))
+    assert [file.parts[-3] for file in files] == ["guesses", "skips"]
+    assert "Secret" not in str([pq.read_table(file).to_pylist() for file in files])
+    assert "1 rows" in (folder / "README.md").read_text()
+    again = run("export", folder)
+    assert again.exit_code == 1
+    assert "is not empty. Nothing was written" in again.stderr
