@@ -125,7 +125,7 @@ def test_nothing_kept_tells_who_a_person_is(database: Database) -> None:
     assert {column.name for column in metadata.tables["guesses"].columns} == {
         *("sequence", "guess_id", "round_id", "position", "player_id", "nickname"),
         *("benchmark", "benchmark_hash", "clip_key", "action", "latitude", "longitude"),
-        *("distance_km", "score", "seconds", "mode", "app_version", "created_utc"),
+        *("distance_km", "score", "seconds", "mode", "app_version", "created_utc", "shard"),
     }
 
 
