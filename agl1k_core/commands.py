@@ -1,8 +1,9 @@
-"""Commands that build benchmarks: filter, tag, curate, models."""
+"""Commands that build benchmarks: filter, tag, curate, review, models."""
 
 from __future__ import annotations
 
 import os
+import runpy
 import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -189,6 +190,18 @@ def curate(
     with tqdm(total=len(curated.chosen), unit="copy", disable=None) as bar:
         curated_folder.write(curated, output, name=name, copied=bar.update)
     typer.echo(f"{len(curated.chosen)} clips in {output}")
+
+
+@app.command()
+def review(
+    folder: Annotated[Path, typer.Argument(help="A benchmark's folder.")],
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 7861,
+) -> None:
+    """Hear a benchmark's clips, and keep or reject each: a page on this machine."""
+    # as with serve: the page stands above the core, so it is run, not imported
+    sys.argv = ["agl1k review", "--host", host, "--port", str(port), "--", str(folder)]
+    runpy.run_module("game.review_page", run_name="__main__")
 
 
 @models.command("install")

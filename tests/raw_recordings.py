@@ -69,7 +69,8 @@ def sound(seed: int, *, speech: bool, duration_s: float = 2.0) -> Array:
     noise = np.random.default_rng(seed).normal(size=n).cumsum()
     noise = 0.05 * (noise - noise.mean()) / noise.std()
     tone = 0.3 * np.sin(2 * np.pi * (440 if speech else 1500) * np.arange(n) / RATE_HZ)
-    return (noise + tone)[np.newaxis].astype(np.float32)
+    wave: Array = (noise + tone)[np.newaxis].astype(np.float32)
+    return wave
 
 
 def write_sound(path: Path, seed: int, *, speech: bool, duration_s: float = 2.0) -> Path:

@@ -1,0 +1,161 @@
+"""A person's look at a curated benchmark: hear a clip, see its tags and place, keep or reject it.
+
+No Gradio in here. Decisions go to ``review.csv`` in the folder at once, and ``agl1k curate`` heeds
+them when it runs next. This page tells true places, so it is for those who build a benchmark, on their own
+machine, and no part of the app that players see.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from agl1k_core import audioset, curated_folder, tables
+from agl1k_core.benchmark import Benchmark, Clip
+from agl1k_core.curation import KEEP, REJECT
+from agl1k_core.errors import Agl1kError
+
+_TOP = 8
+_SAID = {KEEP: "kept", REJECT: "rejected"}
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One clip as the page shows it; ``token`` is its sound's address."""
+
+    key: str
+    token: str
+    name: str
+    decision: str
+    status: Markup
+    facts: Markup
+    place: tuple[float, float]
+    place_name: str
+
+
+class Review:
+    """The clips of a folder, and what a person decided on each.
+
+    Raises ``Agl1kError`` where the folder is no benchmark, or its decisions cannot be read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.benchmark: Benchmark = tables.read_folder(folder)
+        self._folder = folder
+        self._tags = _read_tags(folder / curated_folder.TAGS)
+        self._keys = [clip.key for clip in self.benchmark.clips]
+        self._by_token = {_token(key): key for key in self._keys}
+        self._lock = threading.Lock()
+        self.decisions()
+
+    def decisions(self) -> dict[str, str]:
+        """Key -> decision, of the clips of this folder and of clips that were here before."""
+        return curated_folder.read_decisions(self._folder)
+
+    def resolve(self, token: str) -> tuple[Benchmark, str] | None:
+        """The clip behind a sound's address."""
+        key = self._by_token.get(token)
+        return (self.benchmark, key) if key else None
+
+    def first(self) -> str:
+        """The first clip that nobody decided on; the first of all where there is none."""
+        decided = self.decisions()
+        return next((key for key in self._keys if key not in decided), self._keys[0])
+
+    def step(self, key: str, by: int) -> str:
+        """The clip before or after another, around the ends."""
+        return self._keys[(self._place(key) + by) % len(self._keys)]
+
+    def decide(self, key: str, decision: str) -> str:
+        """Keep a decision, and give the next clip without one (or just the next)."""
+        place = self._place(key)
+        with self._lock:
+            decided = {**self.decisions(), key: decision}
+            curated_folder.write_decisions(self._folder, decided)
+        after = self._keys[place + 1 :] + self._keys[:place]
+        return next((other for other in after if other not in decided), self.step(key, 1))
+
+    def sheet(self, key: str) -> Sheet:
+        """What the page shows of a clip; raises ``Agl1kError`` for one that is not here."""
+        place, clip = self._place(key), self.benchmark.clip(key)
+        decided = self.decisions()
+        name = ", ".join(part for part in (clip.city, clip.country) if part) or "unnamed place"
+        return Sheet(
+            key=key,
+            token=_token(key),
+            name=f"Clip {place + 1} of {len(self._keys)}",
+            decision=decided.get(key, ""),
+            status=self._status(place, decided),
+            facts=_facts(clip, self._tags.get(key, {}), name),
+            place=(clip.lat, clip.lon),
+            place_name=name,
+        )
+
+    def _place(self, key: str) -> int:
+        if key not in self.benchmark:
+            raise Agl1kError("This clip is not in the folder any more. Reload the page.")
+        return self.benchmark.index[key]
+
+    def _status(self, place: int, decided: dict[str, str]) -> Markup:
+        counts = Counter(decided.get(key, "") for key in self._keys)
+        decision = decided.get(self._keys[place], "")
+        said = Markup(" <strong>{}</strong>").format(_SAID[decision]) if decision else ""
+        return Markup(
+            '<div class="agl-status"><p><strong>Clip {} of {}</strong>{}</p>'
+            '<p class="agl-numbers">{} kept, {} rejected, {} to decide</p></div>'
+        ).format(place + 1, len(self._keys), said, counts[KEEP], counts[REJECT], counts[""])
+
+
+def _token(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:32]
+
+
+def _read_tags(path: Path) -> dict[str, dict[str, Any]]:
+    """What sounds in each clip; nothing where curation did not write it."""
+    try:
+        clips = json.loads(path.read_text("utf-8"))["clips"]
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise Agl1kError(f"{path.name} cannot be read. Run agl1k curate again.") from None
+    return dict(clips)
+
+
+def _facts(clip: Clip, heard: dict[str, Any], place_name: str) -> Markup:
+    lines = [clip.description] if clip.description else []
+    lines += [f"{place_name} ({clip.lat:.4f}, {clip.lon:.4f})", f"Key {clip.key}"]
+    if clip.duration_s is not None:
+        lines.append(f"{clip.duration_s:.1f} s, {'speech' if clip.has('human') else 'no speech'}")
+    score = heard.get("localizability")
+    if score is not None:
+        lines.append(f"Localizability {score:.2f}")
+    paragraphs = Markup("").join(Markup("<p>{}</p>").format(line) for line in lines)
+    return Markup('<section class="agl-reveal"><h3>{}</h3>{}{}</section>').format(
+        clip.title or clip.key, paragraphs, _bars(heard.get("presence", {}))
+    )
+
+
+def _bars(presence: dict[str, float]) -> Markup:
+    """The classes present longest, as a table with the share of time of each."""
+    if not presence:
+        return Markup('<p class="agl-muted">No tags are known.</p>')
+    rows = Markup("").join(
+        Markup(
+            "<tr><td>{}</td><td>{:.0f} %</td>"
+            '<td><div class="agl-meter"><span style="width:{:.0f}%"></span></div></td></tr>'
+        ).format(audioset.name_of(class_id), 100 * share, 100 * share)
+        for class_id, share in [*presence.items()][:_TOP]
+    )
+    return Markup(
+        '<table class="agl-models"><caption>What sounds, and for which share of the time</caption>'
+        '<thead><tr><th scope="col">Class</th><th scope="col">Time</th>'
+        '<th scope="col"><span class="agl-sr-only">Bar</span></th></tr></thead>'
+        "<tbody>{}</tbody></table>"
+    ).format(rows)

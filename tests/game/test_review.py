@@ -1,0 +1,103 @@
+"""Keeping and rejecting clips: what the page is told, and what is in the folder afterwards."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agl1k_core import curated_folder
+from agl1k_core.errors import Agl1kError
+from game.clips import ClipStore
+from game.review import Review
+from game.review_page import main, updates
+from tests import raw_recordings as raw
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = raw.write_collection(tmp_path / "bench", 3, ())
+    tags = {"clip-001": {"presence": {raw.SPEECH: 0.75, raw.BIRD: 0.5}, "localizability": 1.25}}
+    (made / "tags.json").write_text(json.dumps({"tagger": None, "clips": tags}))
+    return made
+
+
+def test_a_decision_is_kept_at_once_and_the_next_follows(folder: Path) -> None:
+    review = Review(folder)
+    assert review.first() == "clip-000"
+    assert review.decide("clip-000", "keep") == "clip-001"
+    assert review.decide("clip-002", "reject") == "clip-001"
+    assert curated_folder.read_decisions(folder) == {"clip-000": "keep", "clip-002": "reject"}
+    assert Review(folder).first() == "clip-001"
+    assert review.decide("clip-001", "keep") == "clip-002"
+    assert review.decide("clip-001", "reject") == "clip-002"
+    assert "1 kept, 2 rejected, 0 to decide" in review.sheet("clip-000").status
+
+
+def test_decisions_on_clips_that_left_the_folder_stay(folder: Path) -> None:
+    curated_folder.write_decisions(folder, {"gone": "reject"})
+    Review(folder).decide("clip-000", "keep")
+    assert curated_folder.read_decisions(folder)["gone"] == "reject"
+
+
+def test_a_sheet_tells_place_and_tags(folder: Path) -> None:
+    sheet = Review(folder).sheet("clip-001")
+    assert sheet.place == (-1.3, 36.8)
+    assert sheet.name == "Clip 2 of 3"
+    for told in ("Nairobi", "Kenya", "-1.3000, 36.8000", "Speech", "75 %", "Localizability 1.25"):
+        assert told in sheet.facts
+    assert "No tags are known" in Review(folder).sheet("clip-000").facts
+
+
+def test_steps_go_around(folder: Path) -> None:
+    review = Review(folder)
+    assert review.step("clip-000", -1) == "clip-002"
+    assert review.step("clip-002", 1) == "clip-000"
+
+
+def test_what_a_table_says_is_no_markup(folder: Path) -> None:
+    table = folder / "clips.csv"
+    text = table.read_text().replace("recorded", "title")
+    lines = text.splitlines()
+    lines[1] += "<img src=x>"
+    table.write_text("\n".join(lines) + "\n")
+    assert "&lt;img src=x&gt;" in Review(folder).sheet("clip-000").facts
+
+
+def test_addresses_lead_to_clips_and_nowhere_else(folder: Path) -> None:
+    review = Review(folder)
+    found = review.resolve(review.sheet("clip-001").token)
+    assert found is not None
+    assert found[1] == "clip-001"
+    assert review.resolve("clip-001") is None
+
+
+def test_a_clip_without_sound_says_so_and_can_be_decided_on(folder: Path, tmp_path: Path) -> None:
+    (folder / "clip-001.wav").write_bytes(b"")
+    review, clips = Review(folder), ClipStore(tmp_path / "cache")
+    shown = updates(review, clips, "clip-000", lambda now: review.decide(now, "keep"))
+    clips.close()
+    assert shown[0] == "clip-001"
+    assert "The file is empty" in shown[-1]
+
+
+def test_a_clip_that_is_gone_leaves_the_page_as_it_is(folder: Path, tmp_path: Path) -> None:
+    review, clips = Review(folder), ClipStore(tmp_path / "cache")
+    shown = updates(review, clips, "other", lambda now: review.decide(now, "keep"))
+    clips.close()
+    assert "not in the folder any more" in shown[-1]
+    assert not (folder / "review.csv").exists()
+
+
+def test_a_folder_that_is_none_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(tmp_path)]) == 1
+    assert "holds no clips.csv" in capsys.readouterr().err
+
+
+def test_decisions_that_cannot_be_read_are_refused(folder: Path) -> None:
+    (folder / "review.csv").write_text("key,decision\nclip-000,perhaps\n")
+    with pytest.raises(Agl1kError, match="decide nothing"):
+        Review(folder)
