@@ -1,8 +1,8 @@
 """A person's look at a curated benchmark: hear a clip, see its tags and place, keep or reject it.
 
 No Gradio in here. Decisions go to ``review.csv`` in the folder at once, and ``agl1k curate`` heeds
-them when it runs next. This page tells true places, so it is for those who build a benchmark, on their own
-machine, and no part of the app that players see.
+them when it runs next. This page tells true places, so it is for those who build a benchmark, on
+their own machine, and no part of the app that players see.
 """
 
 from __future__ import annotations

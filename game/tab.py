@@ -21,8 +21,17 @@ _MAX_HISTORY = 200
 #: What stands above the map leaves this much of the window to it.
 _MAP_HEIGHT = "clamp(300px, 100vh - 400px, 900px)"
 
-#: The page's own address goes in place of the last input.
-_WITH_ADDRESS = "(...inputs) => [...inputs.slice(0, -1), location.href]"
+#: Until the answer is there, the buttons show that it is under way; ``_FOLLOW`` ends it.
+_BUSY = """(...inputs) => {
+  document.querySelector('#agl-play').setAttribute('aria-busy', 'true');
+  return inputs;
+}"""
+
+#: The same, and the page's own address goes in place of the last input.
+_BUSY_WITH_ADDRESS = """(...inputs) => {
+  document.querySelector('#agl-play').setAttribute('aria-busy', 'true');
+  return [...inputs.slice(0, -1), location.href];
+}"""
 
 #: The button that was pressed may be gone: the focus goes to the next one, and on a small screen
 #: what came of it moves into view.
@@ -37,9 +46,6 @@ _FOLLOW = """() => setTimeout(() => {
   const result = shown('.agl-reveal, .agl-summary') || shown('#agl-sound');
   if (matchMedia('(max-width: 860px)').matches) result?.scrollIntoView({ block: 'center' });
 }, 50)"""
-
-#: Until the answer is there, the buttons say that it is under way.
-_BUSY = "() => document.querySelector('#agl-play').setAttribute('aria-busy', 'true')"
 
 #: A link has done its work once its round is open: a reload then goes on with the latest round.
 FORGET_LINK = """() => {
@@ -176,17 +182,15 @@ def _wire(play: Play, parts: _Parts, nickname: gr.BrowserState) -> None:
     href = gr.Textbox(visible=False)
     going_on = [*tokens, parts.history]
     events = [
-        parts.submit.click(with_pin(play.submit), answer, everything, **QUIET),
-        parts.clock.submit(with_pin(play.time_up), answer, everything, **QUIET),
-        parts.skip.click(without_pin(play.skip), answer, everything, **QUIET),
-        parts.broken.click(without_pin(play.broken), answer, everything, **QUIET),
-        parts.go_on.click(next_clip, [*going_on, href], everything, js=_WITH_ADDRESS, **QUIET),
-        parts.again.click(play_again, going_on, everything, **QUIET),
+        parts.submit.click(with_pin(play.submit), answer, everything, js=_BUSY, **QUIET),
+        parts.clock.submit(with_pin(play.time_up), answer, everything, js=_BUSY, **QUIET),
+        parts.skip.click(without_pin(play.skip), answer, everything, js=_BUSY, **QUIET),
+        parts.broken.click(without_pin(play.broken), answer, everything, js=_BUSY, **QUIET),
+        parts.go_on.click(next_clip, [*going_on, href], everything, js=_BUSY_WITH_ADDRESS, **QUIET),
+        parts.again.click(play_again, going_on, everything, js=_BUSY, **QUIET),
     ]
     for event in events:
         event.then(None, js=_FOLLOW)
-    for button in (parts.submit, parts.skip, parts.broken, parts.go_on, parts.again):
-        button.click(None, js=_BUSY)
 
 
 def _wire_chooser(play: Play, chooser: Chooser, parts: _Parts, nickname: gr.BrowserState) -> None:

@@ -88,7 +88,10 @@ def test_a_whole_round(new_page: NewPage, url: str, width: int, touch: bool, dar
     expect(page.locator(".agl-rounds tbody tr").first).to_be_visible()
     assert page.locator(".agl-summary .agl-rounds tbody tr").count() == 5
     share = page.locator("#agl-share textarea")
-    expect(share).to_have_value(re.compile(rf"{re.escape(url)}\?challenge=[0-9A-Z-]+$"))
+    link = re.compile(rf"{re.escape(url)}\?challenge=[0-9A-Z-]+$")
+    expect(share).to_have_value(link)
+    page.reload()
+    expect(share).to_have_value(link)
     press(AGAIN)
     expect(page.locator(".agl-help")).to_be_visible()
     assert steps_done(page) == 0
@@ -199,10 +202,99 @@ def test_skip_broken_and_the_daily(page: Page, url: str) -> None:
     expect(page.locator(".agl-reveal")).to_contain_text("does not count")
     page.get_by_text("New round").click()
     page.get_by_label("Daily five").check()
-    expect(page.locator("#agl-day")).to_be_visible()
+    expect(page.locator("#agl-streak")).to_contain_text("No streak yet")
+    page.get_by_label("Day (UTC)").click()
+    expect(page.get_by_role("option").first).to_have_text(re.compile(r"Today · \d{4}-\d\d-\d\d"))
+    page.get_by_role("option", name="Yesterday").click()
     page.click("#agl-start")
     expect(page.locator(".agl-status-mode")).to_contain_text("Daily five of")
+    expect(page.locator("#agl-start")).to_be_hidden()
     assert steps_done(page) == 0
+    page.get_by_text("New round").click()
+    page.get_by_label("Day (UTC)").click()
+    expect(page.get_by_role("option", name="Yesterday")).to_contain_text("begun")
+
+
+def test_a_round_that_cannot_be_is_told_where_it_was_asked_for(page: Page, url: str) -> None:
+    open_game(page, url)
+    page.get_by_text("New round").click()
+    page.get_by_label("Challenge", exact=True).check()
+    page.get_by_label("Challenge code or link").fill("nonsense")
+    page.click("#agl-start")
+    alert = page.locator("#agl-chooser-message [role=alert]")
+    expect(alert).to_contain_text("not a challenge code")
+    page.get_by_label("Free play").check()
+    page.click("#agl-start")
+    expect(page.locator("#agl-start")).to_be_hidden()
+    expect(alert).to_have_count(0)
+
+
+def test_on_a_phone_the_buttons_stay_in_sight(new_page: NewPage, url: str) -> None:
+    page = new_page(width=390, height=844, touch=True)
+    open_game(page, url)
+    for scrolled in (0, 300):
+        page.evaluate("(y) => scrollTo(0, y)", scrolled)
+        box = page.locator(SUBMIT).bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 844
+        assert box["x"] >= 0
+    page.tap(SUBMIT)
+    alert = page.locator("#agl-message [role=alert]")
+    expect(alert).to_be_in_viewport(ratio=1)
+    drop_pin(page)
+    page.tap(SUBMIT)
+    expect(page.locator(".agl-reveal h3")).to_be_in_viewport()
+
+
+def test_submit_calls_once_there_is_a_pin(page: Page, url: str) -> None:
+    open_game(page, url)
+    look = "(button) => getComputedStyle(button).backgroundColor"
+    before = page.locator(SUBMIT).evaluate(look)
+    drop_pin(page)
+    page.mouse.move(0, 0)
+    assert page.locator(SUBMIT).evaluate(look) != before
+
+
+def test_nothing_jumps_while_the_page_loads(page: Page, url: str) -> None:
+    page.add_init_script(
+        "window.shifted = 0; new PerformanceObserver((list) => { for (const entry of "
+        "list.getEntries()) window.shifted += entry.value; })"
+        ".observe({ type: 'layout-shift', buffered: true });"
+    )
+    open_game(page, url)
+    for part in ("#agl-sound", "#agl-map", "#agl-result"):
+        expect(page.locator(part)).to_be_visible()
+    assert page.evaluate("window.shifted") < 0.1
+
+
+def test_a_slow_answer_shows_that_it_is_under_way(page: Page, url: str) -> None:
+    open_game(page, url)
+    slow = page.context.new_cdp_session(page)
+    slow.send("Network.enable")
+    slow.send(
+        "Network.emulateNetworkConditions",
+        {"offline": False, "latency": 1500, "downloadThroughput": -1, "uploadThroughput": -1},
+    )
+    page.click("#agl-skip")
+    expect(page.locator("#agl-play")).to_have_attribute("aria-busy", "true")
+    expect(page.locator(".agl-reveal")).to_be_visible()
+    expect(page.locator("#agl-play")).not_to_have_attribute("aria-busy", "true")
+
+
+def test_a_link_is_done_with_once_its_round_is_open(new_page: NewPage, url: str) -> None:
+    """Otherwise a reload would bring back the challenge instead of the round after it."""
+    ann, friend = new_page(), new_page()
+    open_game(ann, url)
+    for _ in range(5):
+        ann.click("#agl-skip")
+        ann.click(NEXT)
+        expect(ann.locator(".agl-reveal")).to_have_count(0)
+    link = ann.locator("#agl-share textarea").input_value().split()[-1]
+    open_game(friend, link)
+    expect(friend.locator("#agl-status")).to_contain_text("Your challenger reached 0 of 25,000")
+    expect(friend).to_have_url(url)
+    friend.reload()
+    expect(friend.locator("#agl-status")).to_contain_text("Your challenger reached 0 of 25,000")
 
 
 def test_a_timer_counts_down(page: Page, url: str) -> None:

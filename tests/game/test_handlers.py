@@ -155,6 +155,8 @@ def test_a_whole_round_ends_in_a_summary(play: Play) -> None:
     assert "https://a.example/page?challenge=" in screen.share
     assert screen.history_entry is not None
     assert screen.history_entry["max_total"] == 25_000
+    reloaded = play.open(player, screen.round, "https://a.example/page")
+    assert (reloaded.stage, reloaded.share) == ("finished", screen.share)
     friend = play.open("", "", screen.share.split()[-1])
     assert friend.stage == "playing"
     assert "Challenge" in (friend.status or "")
@@ -166,6 +168,18 @@ def test_a_link_to_nowhere_says_so_and_still_plays(play: Play) -> None:
     screen = play.open("", "", "http://127.0.0.1/?challenge=NONSENSE")
     assert "not a challenge code" in screen.message
     assert screen.stage == "playing"
+
+
+def test_days_to_choose_from(play: Play, clock: Clock) -> None:
+    player = play.open("", "").player
+    play.start(player, Wish(mode="daily"))
+    entries, streak = play.dailies(player, "toy")
+    assert [entry.state for entry in entries[:2]] == ["started", "new"]
+    assert entries[0].day == clock.now.date().isoformat()
+    assert streak is not None
+    assert streak.days == 0
+    assert play.dailies("forged", "toy") == ((), None)
+    assert play.dailies(player, "nowhere") == ((), None)
 
 
 def test_links_to_dailies(play: Play, clock: Clock) -> None:

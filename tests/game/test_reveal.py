@@ -118,6 +118,8 @@ def test_the_shared_text_gives_nothing_away() -> None:
         "https://example.org/play?challenge=ABCDEFG-HIJKLMN",
     ]
     assert "Anchorage" not in text
+    demo = replace(summary, benchmark_name="AGL1K demo pack")
+    assert share_text(demo).startswith("AGL1K demo pack, daily five of")
     assert share_text(summary).endswith("\nChallenge code: ABCDEFG-HIJKLMN")
     assert json.loads(json.dumps(summary.history_entry()))["points"] == [found[0].points, 0, 0]
     assert json.dumps(asdict(summary), allow_nan=False)

@@ -44,6 +44,16 @@ def test_each_stage_shows_its_buttons(stage: Any, shown: set[str]) -> None:
     assert {name for name in buttons if updates[name]["visible"]} == shown
 
 
+@pytest.mark.parametrize(
+    ("mode", "name"),
+    [("free", "Play again"), ("daily", "Play a free round"), ("challenge", "Play a free round")],
+)
+def test_the_last_button_says_what_it_begins(mode: str, name: str) -> None:
+    names = list(_Parts.__annotations__)
+    updates = dict(zip(names, _updates(Screen("p", stage="finished", mode=mode), []), strict=True))
+    assert updates["again"]["value"] == name
+
+
 def test_notes_are_not_alarms() -> None:
     updates = _updates(Screen("p", stage="playing", message="Replaced"), [])
     assert any(isinstance(u, str) and 'role="status"' in u and "Replaced" in u for u in updates)

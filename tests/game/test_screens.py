@@ -1,0 +1,129 @@
+"""Pieces of the play tab as text: status, days, streaks, outcomes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from agl1k_core.benchmark import Benchmark
+from game.chooser import wish_of
+from game.handlers import Wish
+from game.reveal import streak_in_words
+from game.rounds import Game
+from game.screens import (
+    day_choices,
+    help_html,
+    history_html,
+    reveal_html,
+    status_html,
+    streak_html,
+    summary_html,
+    waiting_html,
+)
+from game.views import Challenger, DailyEntry, Streak
+from tests.toy_game import Clock, play
+
+
+def shape(page: str) -> list[str]:
+    """Tags and classes, which decide how high a piece of the page is."""
+    return re.findall(r"<(?:\w+)(?: class=\"[^\"]*\")?", page.replace(" is-now", ""))
+
+
+def test_what_waits_is_as_high_as_what_comes(game: Game) -> None:
+    view = replace(game.start_free(game.new_player(), "toy"), notice="Not <real>")
+    waiting = waiting_html(view.benchmark_name, view.notice, view.n_clips)
+    assert shape(waiting) == shape(status_html(view))
+    assert "Not &lt;real&gt;" in waiting
+    assert "is-now" not in waiting
+
+
+def test_a_challenge_tells_whom_to_beat(game: Game) -> None:
+    ann, friend = game.new_player(), game.new_player()
+    view = game.start_free(ann, "toy")
+    while view.phase != "finished":
+        view = game.next_clip(game.guess(view.token, ann, 10, 20, "<Ann>").token, ann)
+    code = game.summary(view.token, ann).code
+    page = status_html(game.start_challenge(friend, code))
+    assert f'&lt;Ann&gt; reached <strong class="agl-numbers">{view.total:,}</strong>' in page
+    assert f"of {view.max_total:,} points" in page
+    assert "reached" not in status_html(game.start_challenge(ann, code))
+    nameless = replace(game.start_challenge(friend, code), challenger=Challenger("", 1234, 25000))
+    assert "Your challenger reached" in status_html(nameless)
+
+
+def test_steps_show_number_and_points_and_a_broken_clip_has_none(game: Game) -> None:
+    player = game.new_player()
+    view = game.report_broken(game.start_free(player, "toy").token, player)
+    page = status_html(view)
+    assert "Clip 1: – points" in page
+    assert page.count("agl-step-number") == 5
+    assert view.reveal is not None
+    told = reveal_html(view.reveal)
+    assert "does not count" in told
+    assert "> of 0<" not in told
+
+
+@pytest.mark.parametrize(
+    ("entries", "choices"),
+    [
+        ([], []),
+        (
+            [
+                DailyEntry("2026-03-14", "started"),
+                DailyEntry("2026-03-13", "new"),
+                DailyEntry("2026-03-12", "finished", 12345),
+                DailyEntry("2026-03-11", "new"),
+            ],
+            [
+                ("Today · 2026-03-14 · begun", "2026-03-14"),
+                ("Yesterday · 2026-03-13", "2026-03-13"),
+                ("2026-03-12 · 12,345 points", "2026-03-12"),
+                ("2026-03-11", "2026-03-11"),
+            ],
+        ),
+    ],
+)
+def test_days_say_what_became_of_them(
+    entries: list[DailyEntry], choices: list[tuple[str, str]]
+) -> None:
+    assert day_choices(entries) == choices
+
+
+@pytest.mark.parametrize(
+    ("days", "played", "words"),
+    [
+        (0, False, "No streak yet. Play today's five to begin one."),
+        (1, True, "Streak: 1 day."),
+        (3, False, "Streak: 3 days. Play today's five to keep it."),
+    ],
+)
+def test_streaks_in_words(days: int, played: bool, words: str) -> None:
+    streak = Streak(days, played, "Rules.")
+    assert streak_in_words(streak) == words
+    assert "Rules." in streak_html(streak)
+    assert streak_html(None) == ""
+
+
+def test_the_summary_of_a_daily_tells_the_streak(game: Game, clock: Clock) -> None:
+    player = game.new_player()
+    done = play(game, player, game.start_daily(player, "toy"))
+    assert "Streak: 1 day." in summary_html(game.summary(done.token, player))
+
+
+def test_history_tells_best_and_average() -> None:
+    entry = {"finished_utc": "2026-03-14T10:00:00+00:00", "mode": "free", "label": "",
+             "max_total": 25000}  # fmt: skip
+    page = history_html([{**entry, "total": 1000}, {**entry, "total": 2001}])
+    assert "2 rounds, best 2,001, average 1,500 points" in page
+
+
+def test_help_tells_keyboard_and_touch() -> None:
+    assert "tap" in help_html()
+    assert "Enter" in help_html()
+
+
+def test_a_wish_bears_what_a_page_may_send(toy: Benchmark) -> None:
+    assert wish_of("toy", "daily", "any", "", 0, None, "") == Wish("daily", "toy")
+    assert wish_of("toy", "daily", "any", "", 60, " 2026-03-14 ", "X").day == "2026-03-14"
