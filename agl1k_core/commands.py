@@ -27,6 +27,7 @@ from agl1k_core.console import err, out, refusing
 from agl1k_core.filters import AcousticFilters
 from agl1k_core.listening import Ear, Heard
 from agl1k_core.localizability import Localizability
+from agl1k_core.ray_listening import listen_on_ray
 from agl1k_core.selection import SelectionRules
 from agl1k_core.settings import Settings
 
@@ -165,6 +166,9 @@ def curate(
         Path | None, typer.Option("--work", help="What is kept to resume. Default: OUTPUT.work.")
     ] = None,
     workers: WorkersOption = WORKERS,
+    ray: Annotated[
+        str, typer.Option("--ray", help="Listen on a Ray cluster: local, auto or its address.")
+    ] = "",
 ) -> None:
     """Make a benchmark of raw recordings with known places. Run again to resume."""
     limits = AcousticFilters(
@@ -183,6 +187,7 @@ def curate(
             model=Localizability.load(localizability) if localizability else None,
             decisions=curated_folder.read_decisions(output),
             workers=workers,
+            listen=partial(listen_on_ray, address=ray) if ray else listening.listen_to_all,
             progress=partial(_show, bar),
         )
     typer.echo("\n".join(curation_summary.summary_lines(curated)))

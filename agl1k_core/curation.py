@@ -7,7 +7,7 @@ clip is left out for it, and none is ranked; the summary says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,9 @@ ROOT_OF_CLASS = {
     "ambiguous": "ambiguous",
 }
 KEEP, REJECT = "keep", "reject"
+
+#: Files, how to listen, and ``workers`` -> each file with what was heard of it, in any order.
+Listen = Callable[..., Iterable[tuple[Path, Heard]]]
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ def curate(
     model: Localizability | None = None,
     decisions: Mapping[str, str] | None = None,
     workers: int = 1,
+    listen: Listen = listening.listen_to_all,
     progress: Callable[[int, int], None] | None = None,
 ) -> Curated:
     """Listen to all recordings and choose among them; run again after a kill, it goes on.
@@ -87,7 +91,7 @@ def curate(
     folder cannot be written.
     """
     _check_model(model, ear)
-    heard = hear(collection, ear, work, workers=workers, progress=progress)
+    heard = hear(collection, ear, work, workers=workers, listen=listen, progress=progress)
     decided = decisions or {}
     clips = {clip.key: _with_classes(clip, heard[clip.key]) for clip in collection.benchmark.clips}
     scores = {
@@ -119,9 +123,13 @@ def hear(
     work: Path,
     *,
     workers: int = 1,
+    listen: Listen = listening.listen_to_all,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Heard]:
-    """Key -> what was heard, from the journal in ``work`` where it is known already."""
+    """Key -> what was heard, from the journal in ``work`` where it is known already.
+
+    ``listen`` is ``listening.listen_to_all`` or does the same elsewhere.
+    """
     paths = {path for path in collection.files.values() if path}
     by_path: dict[Path, Heard] = {}
     stamps = {path: journal.stamp(path, collection.folder) for path in paths}
@@ -132,7 +140,7 @@ def hear(
                 by_path[path] = known
         todo = sorted(paths - by_path.keys())
         _tell(progress, len(by_path), len(paths))
-        for path, heard in listening.listen_to_all(todo, ear, workers=workers):
+        for path, heard in listen(todo, ear, workers=workers):
             kept.add(stamps[path], heard)
             by_path[path] = heard
             _tell(progress, len(by_path), len(paths))

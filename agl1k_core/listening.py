@@ -220,8 +220,10 @@ def listen_to_all(
     while waiting:
         suspects: list[Path] = []
         yield from _until_a_crash(waiting, suspects, ear, workers)
+        shelter = Shelter(ear)
         for path in suspects:
-            yield path, _alone(path, ear)
+            yield path, shelter.listen(path)
+        shelter.close()
 
 
 def _until_a_crash(
@@ -244,12 +246,27 @@ def _until_a_crash(
         pool.shutdown(cancel_futures=True)
 
 
-def _alone(path: Path, ear: Ear) -> Heard:
-    with _pool(ear, 1) as pool:
+class Shelter:
+    """Listens in a process of its own: a crash is an outcome, and the next file gets a new one."""
+
+    def __init__(self, ear: Ear) -> None:
+        self._ear = ear
+        self._pool: ProcessPoolExecutor | None = None
+
+    def listen(self, path: Path) -> Heard:
+        """What one file holds; never raises for what is in it."""
+        self._pool = self._pool or _pool(self._ear, 1)
         try:
-            return pool.submit(_listen, path).result()
+            return self._pool.submit(_listen, path).result()
         except BrokenProcessPool:
+            self.close()
             return Heard(CRASHED, "Decoding ended its process. Convert the file and try again.")
+
+    def close(self) -> None:
+        """End the process."""
+        if self._pool:
+            self._pool.shutdown()
+        self._pool = None
 
 
 def _pool(ear: Ear, workers: int) -> ProcessPoolExecutor:

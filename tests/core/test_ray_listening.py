@@ -1,0 +1,39 @@
+"""Listening on a Ray cluster of two workers: the same results as without."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from agl1k_core import listening
+from agl1k_core.errors import Agl1kError
+from agl1k_core.filters import AcousticFilters
+from agl1k_core.listening import CRASHED, Ear
+from agl1k_core.ray_listening import listen_on_ray
+from tests import raw_recordings as raw
+
+
+@pytest.mark.slow
+def test_two_workers_hear_the_same(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed (the extra 'ray')")
+    folder = raw.write_collection(tmp_path / "raw", 16)
+    crashing = raw.write_sound(folder / "crash.wav", 1, speech=True, duration_s=4)
+    paths, _ = listening.recordings_in([folder])
+    ear = Ear(AcousticFilters(), raw.CrashingTagger)
+    with_ray = dict(listen_on_ray(paths, ear, workers=2))
+    without = dict(listening.listen_to_all(paths, ear, workers=2))
+    assert with_ray == without
+    assert with_ray.keys() == {*paths}
+    assert with_ray[crashing].outcome == CRASHED
+
+
+def test_without_ray_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(Agl1kError, match=r"Ray is not installed.*leave out --ray"):
+        list(listen_on_ray([Path("a.wav")], Ear()))
+
+
+def test_nothing_to_listen_to_needs_no_cluster() -> None:
+    assert list(listen_on_ray([], Ear())) == []
