@@ -40,7 +40,7 @@ class Player {
     if (!this.clip) {
       this.audio.removeAttribute('src');
       this.audio.load();
-      this.show('empty');
+      this.show('empty', 'The clip is being fetched…');
       return;
     }
     this.audio.src = new URL(this.clip.url, document.baseURI).href;

@@ -58,7 +58,7 @@ class Column:
             return "–"
         if self.unit == "share":
             return f"{100 * value:.0f}" if coarse else f"{100 * value:.1f}"
-        return f"{value:.0f}" if self.unit == "count" else f"{value:.2f}"
+        return f"{value:,.0f}" if self.unit == "count" else f"{value:,.2f}"
 
 
 def _metric_columns() -> list[Column]:

@@ -138,7 +138,7 @@ def cell(row: Row, column: Column, subset: str, intervals: bool) -> dict[str, st
 def compact(column: Column, value: float) -> str:
     """A value without decimals that nobody compares: ends of intervals, differences."""
     text = column.text(value)
-    return text if column.unit == "share" or text == "–" else f"{value:.0f}"
+    return text if column.unit == "share" or text == "–" else f"{value:,.0f}"
 
 
 def signed(column: Column, value: float) -> str:
