@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 
-from benchmarks import first_load, million, players, scoring, sound, start
+from benchmarks import first_load, million, players, scoring, sound, start, storing
 from benchmarks.table import Measured, show
 
 BENCHMARKS: Mapping[str, Callable[[], Iterable[Measured]]] = {
@@ -18,6 +18,7 @@ BENCHMARKS: Mapping[str, Callable[[], Iterable[Measured]]] = {
     "first_load": first_load.run,
     "players": players.run,
     "sound": sound.run,
+    "storing": storing.run,
 }
 
 

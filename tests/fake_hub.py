@@ -93,6 +93,7 @@ class FakeHub:
         self.repos: dict[str, Repo] = {}
         self.uploads: dict[str, bytes] = {}
         self.faults: list[Fault] = []
+        self.begun: list[str] = []
         self.requests: list[tuple[str, str, int]] = []
         self.endpoint = ""
         self._lock = threading.Lock()
@@ -120,7 +121,7 @@ class FakeHub:
 
     def commits(self) -> int:
         """How many commits were asked for."""
-        return sum("/commit/" in path for _, path, _ in self.requests)
+        return sum("/commit/" in path for path in self.begun)
 
 
 @contextmanager
@@ -176,6 +177,7 @@ async def _spoilt(
     request: Request, call_next: Callable[[Request], Awaitable[Response]]
 ) -> Response:
     hub: FakeHub = request.app.state.hub
+    hub.begun.append(request.url.path)
     fault = hub.take_fault(request.url.path) or Fault(status=0)
     await asyncio.sleep(fault.delay_s)
     if fault.status == 0 or fault.after:

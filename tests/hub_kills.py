@@ -71,12 +71,19 @@ def kill_often(urls: list[str], n_kills: int, seed: int = 0) -> Outcome:
             writers = [_start(url, hub) for url in urls]
             for writer in writers:
                 acknowledged += _read(writer, rng.randrange(50, 300))
-            time.sleep(rng.uniform(0, 1))
+            _wait_for_a_commit(hub, rng.choice([0, 10, 10, 10]))
+            time.sleep(rng.uniform(0, 0.3))  # some die while the Hub is at it, some after
             for writer in writers:
                 writer.kill()
                 acknowledged += _read(writer)
         hub.faults.clear()
         return _counted(hub, urls, acknowledged, n_kills, n_faults)
+
+
+def _wait_for_a_commit(hub: FakeHub, at_most_s: float) -> None:
+    before, end = hub.commits(), time.monotonic() + at_most_s
+    while hub.commits() == before and time.monotonic() < end:
+        time.sleep(0.01)
 
 
 def _counted(

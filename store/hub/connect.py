@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+
 from agl1k_core.errors import Agl1kError
 from agl1k_core.settings import Settings
 from store.database import Database
 from store.hub.publisher import Limits, Publisher
 from store.hub.remote import Remote
+
+log = logging.getLogger("agl1k.hub")
 
 
 def remote_for(settings: Settings) -> Remote | None:
@@ -33,5 +37,6 @@ def unready(database: Database, publisher: Publisher | None) -> list[str]:
     try:
         database.check_writable()
     except Agl1kError as error:
-        problems.append(str(error))
+        log.warning("event=unready: %s", error)  # it names the database: not for everybody
+        problems.append("the database cannot be written; the server's log says why")
     return problems

@@ -47,7 +47,7 @@ class Limits:
     interval_s: float = 60
     max_rows: int = 100_000
     late_s: float = 3600
-    read_back_s: float = 120
+    read_back_s: float = 600
     max_wait_s: float = 300
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection, event
+from sqlalchemy.exc import OperationalError
 
 from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.guesses import Guess, GuessStore
 from store.hub import publisher as publisher_module
+from store.hub.connect import unready
 from store.hub.outbox import Outbox
 from store.hub.publisher import FULL, READING_BACK, Limits, Publisher
 from store.hub.remote import HubError, Remote
@@ -335,3 +340,38 @@ def test_a_foreign_page_stays(
     assert hub.repo().head.files["README.md"].data == b"# Mine"
     assert "was not written by AGL1K and stays" in caplog.text
     assert ids_on(hub) == ids
+
+
+def test_a_database_that_cannot_be_written_is_not_ready(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Database(f"sqlite:///{tmp_path / 'a.db'}") as database:
+        assert unready(database, None) == []
+        event.listen(database.engine, "begin", lambda found: found.exec_driver_sql(_READ_ONLY))
+        told = unready(database, None)
+    assert told == ["the database cannot be written; the server's log says why"]
+    assert "Give this user the right to write the file" in caplog.text
+
+
+_READ_ONLY = "PRAGMA query_only = ON"
+
+
+def test_a_database_that_fails_stops_no_publisher(
+    hub: FakeHub, tmp_path: Path, make_guess: MakeGuess, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Database(f"sqlite:///{tmp_path / 'a.db'}") as database:
+        guess = GuessStore(database).record(make_guess())
+        publisher = Publisher(database, remote_to(hub))
+        event.listen(database.engine, "begin", _full)
+        publisher.turn()
+        assert "the disk is full" in caplog.text
+        event.remove(database.engine, "begin", _full)
+        publisher.turn()
+    assert ids_on(hub) == [guess.guess_id]
+
+
+def _full(connection: Connection) -> None:
+    if connection.get_execution_options().get("writing"):
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorname = "SQLITE_FULL"
+        raise OperationalError("INSERT", {}, error)
