@@ -138,24 +138,22 @@ def _facts(clip: Clip, heard: dict[str, Any], place_name: str) -> Markup:
         lines.append(f"Localizability {score:.2f}")
     paragraphs = Markup("").join(Markup("<p>{}</p>").format(line) for line in lines)
     return Markup('<section class="agl-reveal"><h3>{}</h3>{}{}</section>').format(
-        clip.title or clip.key, paragraphs, _bars(heard.get("presence", {}))
+        clip.title or clip.key, paragraphs, _table(heard.get("presence", {}))
     )
 
 
-def _bars(presence: dict[str, float]) -> Markup:
+def _table(presence: dict[str, float]) -> Markup:
     """The classes present longest, as a table with the share of time of each."""
     if not presence:
         return Markup('<p class="agl-muted">No tags are known.</p>')
     rows = Markup("").join(
-        Markup(
-            "<tr><td>{}</td><td>{:.0f} %</td>"
-            '<td><div class="agl-meter"><span style="width:{:.0f}%"></span></div></td></tr>'
-        ).format(audioset.name_of(class_id), 100 * share, 100 * share)
+        Markup('<tr><th scope="row">{}</th><td>{:.0f} %</td></tr>').format(
+            audioset.name_of(class_id), 100 * share
+        )
         for class_id, share in [*presence.items()][:_TOP]
     )
     return Markup(
         '<table class="agl-models"><caption>What sounds, and for which share of the time</caption>'
-        '<thead><tr><th scope="col">Class</th><th scope="col">Time</th>'
-        '<th scope="col"><span class="agl-sr-only">Bar</span></th></tr></thead>'
+        '<thead><tr><th scope="col">Class</th><th scope="col">Time</th></tr></thead>'
         "<tbody>{}</tbody></table>"
     ).format(rows)
