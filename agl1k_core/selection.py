@@ -9,6 +9,7 @@ as equal a share as its recordings allow. Nothing here reads a file.
 from __future__ import annotations
 
 import hashlib
+import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -22,6 +23,8 @@ from scipy.spatial import cKDTree
 
 from agl1k_core.errors import Agl1kError
 from agl1k_core.geodesy import geodesic_km
+
+Turn = tuple[bool, int, float, str]
 
 _EARTH_RADIUS_KM = 6371.0088
 #: One recording at two places this far apart tells nothing of where it was made.
@@ -156,6 +159,14 @@ class _Selection:
             countries = self._waiting[self._group(candidate)]
             countries.setdefault(candidate.country, []).append(candidate)
             self._same[candidate.sound].append(candidate)
+        # group -> heap of countries by whose turn it is. A turn only ever comes later than it
+        # stands here, so only the first has to be looked at again.
+        self._turns = {
+            name: [(self._turn(waiting[-1]), country) for country, waiting in countries.items()]
+            for name, countries in self._waiting.items()
+        }
+        for turns in self._turns.values():
+            heapq.heapify(turns)
 
     @property
     def _groups(self) -> tuple[str, ...]:
@@ -170,22 +181,31 @@ class _Selection:
         """The candidate whose turn it is; None where the selection is complete."""
         if self._rules.target is not None and len(self._taken) >= self._rules.target:
             return None
-        countries = self._waiting[min(self._groups, key=lambda name: self._of_group[name])]
-        self._tidy(countries)
-        if not countries:
-            return None
-        heads = [waiting[-1] for waiting in countries.values()]
-        return min(heads, key=lambda one: _turn(one, self._of_country[one.country]))
+        group = min(self._groups, key=lambda name: self._of_group[name])
+        turns = self._turns[group]
+        while turns:
+            turn, country = turns[0]
+            best = self._best(self._waiting[group][country], country)
+            if best is None:
+                heapq.heappop(turns)
+            elif (now := self._turn(best)) == turn:
+                return best
+            else:
+                heapq.heapreplace(turns, (now, country))
+        return None
 
-    def _tidy(self, countries: dict[str, list[Candidate]]) -> None:
+    def _best(self, waiting: list[Candidate], country: str) -> Candidate | None:
+        """The best candidate that a country may still send."""
         most = self._rules.max_per_country
-        for country in [*countries]:
-            waiting = countries[country]
-            while waiting and waiting[-1].key in self._out:
-                waiting.pop()
-            full = most is not None and bool(country) and self._of_country[country] >= most
-            if full or not waiting:
-                del countries[country]
+        if most is not None and country and self._of_country[country] >= most:
+            return None
+        while waiting and waiting[-1].key in self._out:
+            waiting.pop()
+        return waiting[-1] if waiting else None
+
+    def _turn(self, candidate: Candidate) -> Turn:
+        n_of_country = self._of_country[candidate.country]
+        return (not candidate.wanted, n_of_country, -candidate.rank, candidate.digest)
 
     def take(self, chosen: Candidate) -> None:
         """Take a candidate, and put out what would double it."""
@@ -218,10 +238,6 @@ class _Selection:
 
 def _preference(candidate: Candidate) -> tuple[bool, float, str]:
     return (not candidate.wanted, -candidate.rank, candidate.digest)
-
-
-def _turn(candidate: Candidate, n_of_country: int) -> tuple[bool, int, float, str]:
-    return (not candidate.wanted, n_of_country, -candidate.rank, candidate.digest)
 
 
 class _Neighbours:
