@@ -29,6 +29,11 @@ from leaderboard.upload import Upload
 Json = dict[str, Any]
 
 
+def refused(message: str) -> gr.Error:
+    """What a caller is told; no traceback of it fills the log, and nothing of the caller's file."""
+    return gr.Error(message, print_exception=False)
+
+
 class Endpoints:
     """The functions behind the endpoints; what cannot be done is a ``gr.Error`` that says why."""
 
@@ -38,7 +43,7 @@ class Endpoints:
     def board_of(self, slug: str) -> Board:
         """The board of that name, the first when it is empty."""
         if slug and slug not in self.boards:
-            raise gr.Error(f"There is no board {slug[:40]!r}. There are: {', '.join(self.boards)}.")
+            raise refused(f"There is no board {slug[:40]!r}. There are: {', '.join(self.boards)}.")
         return self.boards[slug] if slug else next(iter(self.boards.values()))
 
     def leaderboard(self, board: str, query: str) -> Json:
@@ -46,7 +51,7 @@ class Endpoints:
         chosen = self.board_of(board)
         wrong = complaints(dict(parse_qsl(query)))
         if wrong:
-            raise gr.Error(". ".join(wrong))
+            raise refused(". ".join(wrong))
         asked = replace(parse(query), board=chosen.slug)
         return view_json(view_of(self.boards, asked))
 
@@ -55,12 +60,12 @@ class Endpoints:
         try:
             return to_json(compare(self.board_of(board), first, second))
         except Agl1kError as error:
-            raise gr.Error(str(error)) from None
+            raise refused(str(error)) from None
 
     def dry_run(self, file: str, board: str) -> Json:
         """The whole report on a prediction file; nothing is stored."""
         if not file:
-            raise gr.Error("Give a prediction file: gradio_client.handle_file(path).")
+            raise refused("Give a prediction file: gradio_client.handle_file(path).")
         chosen = self.board_of(board)
         return run_dry(self.boards, self.settings, chosen.slug, file).to_dict()
 
@@ -77,7 +82,7 @@ class Endpoints:
     ) -> Json:
         """Put a prediction file on a board; the answer holds the key that withdraws it."""
         if not file:
-            raise gr.Error("Give a prediction file: gradio_client.handle_file(path).")
+            raise refused("Give a prediction file: gradio_client.handle_file(path).")
         given = (model, organisation, link, weights, prompt, model_date)
         form = submit.Form(*(text or "" for text in given))
         try:
@@ -89,7 +94,7 @@ class Endpoints:
                 max_bytes=max_bytes(self.settings),
             )
         except Agl1kError as error:
-            raise gr.Error(str(error)) from None
+            raise refused(str(error)) from None
         Path(file).unlink(missing_ok=True)  # the store has it now
         return {
             "submission_id": done.submission.submission_id,
@@ -105,12 +110,12 @@ class Endpoints:
         try:
             message = submit.withdraw(store, submission_id or "", withdraw_key or "")
         except Agl1kError as error:
-            raise gr.Error(str(error)) from None
+            raise refused(str(error)) from None
         return {"withdrawn": True, "message": message}
 
 
 def _busy(error: Agl1kError) -> Json:
-    raise gr.Error(str(error)) from None
+    raise refused(str(error)) from None
 
 
 def build_endpoints(boards: Boards, settings: Settings, turns: Turns) -> None:

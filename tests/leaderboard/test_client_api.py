@@ -146,6 +146,17 @@ def test_every_problem_comes_back(client: Client, toy_file: Path) -> None:
         )
 
 
+def test_what_is_refused_does_not_fill_the_log(
+    client: Client, toy_file: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    toy_file.write_text('[{"key": "telltale"}]')
+    with pytest.raises(Exception, match="telltale"):
+        client.predict(file=handle_file(toy_file), board="toy", **about("m"), api_name="/publish")
+    told = capfd.readouterr()
+    assert "telltale" not in told.out + told.err
+    assert "Traceback" not in told.err
+
+
 def test_no_path_of_the_server_can_be_named(client: Client, tmp_path: Path) -> None:
     secret = tmp_path / "secret.json"
     secret.write_bytes(prediction_file(make_benchmark()))
