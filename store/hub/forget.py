@@ -10,7 +10,6 @@ from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.hub.lock import hub_lock
 from store.hub.outbox import Outbox
-from store.hub.reading import note_known
 from store.hub.remote import HubError, Remote
 from store.hub.rewriting import take_out
 from store.tables import guesses, rounds
@@ -66,8 +65,8 @@ def _forget_here(database: Database, player_id: str, outcome: Forgotten) -> None
 def _forget_there(database: Database, remote: Remote, player_id: str, outcome: Forgotten) -> None:
     try:
         gone = take_out(remote, "player_id", [player_id])
-        note_known(database, gone.made)
-        outcome.rows_published = gone.n_rows
+        Outbox(database).confirm(gone.deleted)  # what waited under these names is there, rewritten
+        outcome.rows_published = len(gone.rows)
         outcome.missed += gone.problems
         outcome.missed += [
             f"{ref} of the dataset keeps its own history: delete it on {remote.page}."

@@ -117,12 +117,12 @@ class Outbox:
             )
             return [Shard(row.name, row.n_rows, row.content) for row in found]
 
-    def confirm(self, names: Sequence[str]) -> None:
+    def confirm(self, names: Iterable[str]) -> None:
         """The Hub has these files; their bytes are let go."""
         with self._database.write() as connection:
             connection.execute(
                 update(shards)
-                .where(shards.c.name.in_(names))
+                .where(shards.c.name.in_(list(names)))
                 .values(pushed_utc=self._clock(), content=None)
             )
 

@@ -15,7 +15,7 @@ from store.database import Database
 from store.hub import card
 from store.hub.lock import hub_lock
 from store.hub.outbox import Backlog, Outbox, Shard
-from store.hub.reading import note_known, read_back
+from store.hub.reading import read_back
 from store.hub.remote import CARD, MAX_FILES_PER_COMMIT, HubError, Remote
 from store.hub.rewriting import join_days, take_out
 from store.hub.schema import KINDS, kind_of
@@ -264,9 +264,9 @@ class Publisher:
         self._outbox.drop("submission_id", ids)
         self._spend_commit()
         gone = take_out(self._remote, "submission_id", ids)
-        note_known(self._database, gone.made)
+        self._outbox.confirm(gone.deleted)  # what waited under these names is there, rewritten
         self._outbox.taken_out(ids)
-        log.info("event=withdrawn submissions=%d rows=%d", len(ids), gone.n_rows)
+        log.info("event=withdrawn submissions=%d rows=%d", len(ids), len(gone.rows))
 
     def _join(self, today: str) -> None:
         """Once a day and process: what others published, one file a day, fresh numbers."""
@@ -275,7 +275,6 @@ class Publisher:
         if self._joined_on:
             self._read_back()
         done = join_days(self._remote, today)
-        note_known(self._database, done.made)
         page = self._page(set(), anew=bool(done.n_deleted))
         if page:
             self._spend_commit()

@@ -82,15 +82,6 @@ def batches(tree: Tree, names: Sequence[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def note_known(database: Database, tables: dict[str, int]) -> None:
-    """Remember files (name to number of rows) that the Hub has and that need not be read."""
-    now = datetime.now(UTC)
-    with database.write() as connection:
-        database.insert_new_rows(
-            connection, shards, [_known_row(*it, now) for it in tables.items()]
-        )
-
-
 def _known_row(name: str, n_rows: int, now: datetime) -> dict[str, object]:
     kind = kind_of(name)
     return {

@@ -7,8 +7,9 @@ import math
 import re
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,6 +38,7 @@ from store.hub.schema import kind_of
 T = TypeVar("T")
 
 MAX_FILES_PER_COMMIT = 50
+_UPLOADED_FOR = timedelta(days=1)
 _LISTING_S = 30.0  # a blank server waits for it before it takes answers
 CARD = "README.md"
 
@@ -153,15 +155,23 @@ class Remote:
         """Make the newest revision the only one of its branch."""
         self._call(lambda: self._api.super_squash_history(**self._where))
 
-    def purge(self, tree: Tree) -> int:
-        """Delete the stored bytes of our files that are not in ``tree``; returns how many."""
+    def purge(self, deleted: Collection[str]) -> int:
+        """Delete the stored bytes of ``deleted`` files, and of ours that went long ago.
+
+        Not of young ones: another server may be about to commit what it has uploaded. Returns how
+        many there were.
+        """
+        long_ago = datetime.now(UTC) - _UPLOADED_FOR
 
         def purge() -> int:
-            gone = [
+            listed = [
                 file
                 for file in self._api.list_lfs_files(**self._where)
-                if file.oid not in tree.stored and kind_of(file.filename)
+                if file.filename in deleted
+                or (kind_of(file.filename) and file.pushed_at < long_ago)
             ]
+            kept = self.tree().stored  # asked for last, so that nothing in use is missed
+            gone = [file for file in listed if file.oid not in kept]
             self._api.permanently_delete_lfs_files(**self._where, lfs_files=gone)
             return len(gone)
 

@@ -24,7 +24,8 @@ from store.hub.schema import (
 )
 
 _JOINED_BYTES = 64 * 2**20
-_TRIES = 5  # when others commit at the same time
+_TRIES = 5
+_AGAIN = (412, 500, 502, 503, 504)  # another was quicker, or it may have been done all the same
 
 
 @dataclass
@@ -92,9 +93,8 @@ def _readable(contents: dict[str, bytes]) -> dict[str, pa.Table]:
 class TakenOut:
     """What taking rows out did, and what could not be looked into."""
 
-    n_rows: int = 0
-    n_files: int = 0
-    made: dict[str, int] = field(default_factory=dict)
+    rows: set[str] = field(default_factory=set)
+    deleted: set[str] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
 
 
@@ -109,12 +109,11 @@ def take_out(remote: Remote, column: str, values: Sequence[str]) -> TakenOut:
             _rewrite(remote, column, values, outcome)
             break
         except HubError as error:
-            if error.status != 412 or attempt == _TRIES - 1:
+            if error.status not in _AGAIN or attempt == _TRIES - 1:
                 raise
-    tree = remote.tree()
-    if tree.revision:
+    if remote.tree().revision:
         remote.squash()
-        remote.purge(tree)
+        remote.purge(outcome.deleted)
     return outcome
 
 
@@ -126,7 +125,6 @@ def _rewrite(remote: Remote, column: str, values: Sequence[str], outcome: TakenO
     for batch in batches(tree, wanted):
         add: dict[str, bytes] = {}
         delete: list[str] = []
-        n_rows = 0
         for name, content in remote.read(tree.revision, batch).items():
             try:
                 before = from_parquet(name, content)
@@ -135,23 +133,25 @@ def _rewrite(remote: Remote, column: str, values: Sequence[str], outcome: TakenO
                 continue
             left = without(before, column, values)
             if len(left) < len(before):
-                n_rows += len(before) - len(left)
+                outcome.rows |= _ids(name, before) - _ids(name, left)
+                outcome.deleted.add(name)
                 delete.append(name)
-                add |= _renamed(name, left, outcome)
+                add |= _renamed(name, left)
         if delete:
             parent = remote.commit("Take rows out", add, delete, parent)
-            outcome.n_rows += n_rows
-            outcome.n_files += len(delete)
 
 
-def _renamed(name: str, left: pa.Table, outcome: TakenOut) -> dict[str, bytes]:
+def _ids(name: str, table: pa.Table) -> set[str]:
+    kind = kind_of(name)
+    return set(table[kind.id_column].to_pylist()) if kind else set()
+
+
+def _renamed(name: str, left: pa.Table) -> dict[str, bytes]:
     kind = kind_of(name)
     if kind is None or not len(left):  # load_dataset fails on a file without rows
         return {}
     content = to_parquet(left)
-    new = shard_name(kind, day_of(name), "kept", content)
-    outcome.made[new] = len(left)
-    return {new: content}
+    return {shard_name(kind, day_of(name), "kept", content): content}
 
 
 def _columns(name: str) -> set[str]:
