@@ -44,7 +44,7 @@ from store.submissions import SubmissionStore
 from ui import frame, uploads
 from ui.addresses import query_of
 from ui.limits import BodyLimit
-from ui.server import serve
+from ui.server import listening, serve
 from ui.static import mount_static
 from ui.theme import theme
 
@@ -265,6 +265,7 @@ def main(arguments: list[str] | None = None) -> int:
             host=wanted.host or settings.host,
             port=settings.port if wanted.port is None else wanted.port,
         )
+        listener = listening(settings.host, settings.port)
         uploads.upload_into(settings.data_dir / "uploads")
         app = create_app(settings)
     except Agl1kError as error:
@@ -272,8 +273,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     for problem in app.state.services.library.problems:
         log.warning("%s", problem)
-    log.info("AGL1K %s on http://%s:%s", __version__, settings.host, settings.port)
-    serve(app, settings.host, settings.port)
+    log.info("AGL1K %s on http://%s:%s", __version__, settings.host, listener.getsockname()[1])
+    serve(app, listener)
     return 0
 
 

@@ -23,7 +23,7 @@ from game.review import Review, Sheet
 from game.screens import message_html
 from ui import frame
 from ui.player import ClipPlayer, clip_value
-from ui.server import serve
+from ui.server import listening, serve
 from ui.static import mount_static
 from ui.theme import theme
 from ui.worldmap import WorldMap, reveal_command
@@ -133,12 +133,13 @@ def main(arguments: list[str] | None = None) -> int:
     wanted = parser.parse_args(arguments)
     try:
         app = create_app(wanted.folder, Settings.from_env())
+        listener = listening(wanted.host, wanted.port)
     except Agl1kError as error:
         print(error, file=sys.stderr)  # noqa: T201 - there is no page to tell it on
         return 1
     print(f"Review on http://{wanted.host}:{wanted.port}", file=sys.stderr)  # noqa: T201
     with suppress(KeyboardInterrupt):
-        serve(app, wanted.host, wanted.port)
+        serve(app, listener)
     return 0
 
 

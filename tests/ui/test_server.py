@@ -13,6 +13,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+import app
+from agl1k_core.errors import Agl1kError
+from ui.server import listening
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -31,6 +35,27 @@ def test_sigterm_ends_it_with_a_page_open_and_without_a_traceback(tmp_path: Path
     assert process.returncode in (0, -signal.SIGTERM)
     assert "Traceback" not in told
     assert f"http://127.0.0.1:{port}" in told
+
+
+def test_an_address_that_is_taken_is_told() -> None:
+    with listening("127.0.0.1", 0) as first:
+        first.listen()
+        port = first.getsockname()[1]
+        with pytest.raises(Agl1kError, match=f"port {port}: Address already in use. Stop the"):
+            listening("127.0.0.1", port)
+    with pytest.raises(Agl1kError, match=r"Cannot listen at 192\.0\.2\.1, port 0"):
+        listening("192.0.2.1", 0)
+
+
+def test_the_app_ends_with_a_sentence_when_its_port_is_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGL1K_DATA", str(tmp_path / "data"))
+    with listening("127.0.0.1", 0) as first:
+        first.listen()
+        assert app.main(["--host", "127.0.0.1", "--port", str(first.getsockname()[1])]) == 1
+    assert "Address already in use" in capsys.readouterr().err
+    assert not (tmp_path / "data").exists(), "nothing was touched"
 
 
 def _free_port() -> int:
