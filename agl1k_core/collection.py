@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,18 +38,21 @@ def open_collection(source: Path, recordings: Path | None, settings: Settings) -
     A table may be in the folder's format or the published one. Raises ``Agl1kError`` where there is
     none or no recordings are known, ``FileRefusedError`` where the table is broken.
     """
-    table, folder = source, recordings or source.parent
-    if source.is_dir():
-        table, folder = source / tables.FOLDER_TABLE, recordings or source
-    elif not source.is_file():
+    if not source.exists():
         raise Agl1kError(f"There is no {source}. Name a table, or a folder that holds clips.csv.")
-    if not folder.is_dir():
-        raise Agl1kError(f"There is no folder {folder}. Name the one that holds the recordings.")
-    if source.is_dir() or _is_folder_table(table):
+    if recordings and not recordings.is_dir():
+        raise Agl1kError(f"There is no folder {recordings}. Name the one with the recordings.")
+    if source.is_dir() or _is_folder_table(source):
+        table = source / tables.FOLDER_TABLE if source.is_dir() else source
+        folder = recordings or table.parent
         benchmark = tables.read_folder(folder, table)
     else:
-        benchmark = tables.read_published(table, audio_dir=recordings or settings.audio_dir)
-        folder = benchmark.audio_dir or folder
+        table = source
+        audio_dir = recordings or settings.audio_dir
+        benchmark = tables.load(str(source), replace(settings, audio_dir=audio_dir))
+        folder = benchmark.audio_dir or source.parent
+    if not folder.is_dir():
+        raise Agl1kError(f"There is no folder {folder}. Name the recordings' with --recordings.")
     files = {clip.key: find_recording(benchmark, clip, folder) for clip in benchmark.clips}
     listed = {path.resolve() for path in files.values() if path}
     return Collection(benchmark, folder, files, _recorded(table), tuple(_unlisted(folder, listed)))

@@ -104,6 +104,9 @@ def test_interrupted_and_resumed_is_as_at_once(
     assert again.judged == result.judged
     assert told[0] == (12, 39)
     assert told[-1] == (39, 39)
+    told.clear()
+    curated(forty, work, progress=lambda done, total: told.append((done, total)))
+    assert told == [(39, 39)]  # the torn line has spoilt no other
     curated_folder.write(again, tmp_path / "a")
     curated_folder.write(result, tmp_path / "b", name="a")
     assert raw.contents(tmp_path / "a") == raw.contents(tmp_path / "b")
