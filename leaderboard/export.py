@@ -16,7 +16,8 @@ FIELDS = (
     "model", "kind", "organisation", "weights", "link", "date", "prompt", "note", "protocol",
     "published", "benchmark_hash", "scorer_version", "file_sha256",
 )  # fmt: skip
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+#: Some spreadsheets take the wide forms for the plain ones.
+_FORMULA_STARTS = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20", "\t", "\r", "\n")
 
 Cell = str | int | float
 

@@ -40,6 +40,11 @@ def test_csv_reads_back(cells: list[str]) -> None:
     assert line == [safe_cell(cell) for cell in cells]
 
 
+@pytest.mark.parametrize("sign", "\uff1d\uff0b\uff0d\uff20")
+def test_wide_signs_begin_no_formula_either(sign: str) -> None:
+    assert safe_cell(f"{sign}1+1") == f"'{sign}1+1"
+
+
 @pytest.mark.parametrize("name", ['=HYPERLINK("http://x","y")', "+1", "-1", "@SUM(1)", " =1"])
 def test_a_models_name_is_no_formula_in_the_download(board: Board, name: str) -> None:
     add_model(board, name, organisation="=1+1", prompt="=cmd|' /C calc'!A0")
