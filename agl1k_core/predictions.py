@@ -30,7 +30,9 @@ from agl1k_core.answer_fields import (
 from agl1k_core.answers import parse_answer
 from agl1k_core.benchmark import Benchmark
 from agl1k_core.errors import Problem
-from agl1k_core.prediction_files import ID_KEYS, KEYED, Batch, Problems, read_batches
+from agl1k_core.prediction_batches import ID_KEYS, Batch, Problems
+from agl1k_core.prediction_files import read_batches
+from agl1k_core.prediction_json import KEYED
 
 __all__ = ["Answer", "Predictions", "Status", "parse_answer", "read"]
 
