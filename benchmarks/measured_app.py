@@ -15,7 +15,7 @@ from agl1k_core.settings import Settings
 from app import create_app
 from game.handlers import Play
 from game.screens import Screen
-from ui.server import serve
+from ui.server import listening, serve
 
 _own_seconds: list[float] = []
 _submit = Play.submit
@@ -50,4 +50,4 @@ def measured_app() -> FastAPI:
 
 
 if __name__ == "__main__":
-    serve(measured_app(), "127.0.0.1", Settings.from_env().port)
+    serve(measured_app(), listening("127.0.0.1", Settings.from_env().port))
