@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -82,16 +83,19 @@ def read(
     clip, clips that the benchmark does not have, a clip named twice, more than ``max_bytes``.
     """
     name = name or (source.name if isinstance(source, Path) else "The file")
+    problems = Problems(name)
+    data = _load(source, max_bytes, problems)
     try:
-        return _read(source, benchmark, name, max_bytes)
+        with ThreadPoolExecutor(1) as beside:  # hashing and parsing go on at once
+            digest = beside.submit(hashlib.sha256, data)
+            found = _read(data, benchmark, problems)
+            return replace(found, sha256=digest.result().hexdigest(), source=name)
     finally:  # what is remembered of a file may be as large as the file
         _label.cache_clear()
         _schema.cache_clear()
 
 
-def _read(source: Path | bytes, benchmark: Benchmark, name: str, max_bytes: int) -> Predictions:
-    problems = Problems(name)
-    data = _load(source, max_bytes, problems)
+def _read(data: bytes, benchmark: Benchmark, problems: Problems) -> Predictions:
     batches = read_batches(data, problems, len(benchmark) + _MOST_SURPLUS)
     tables = [_table(batch, benchmark, problems) for batch in batches]
     table = _joined(tables)
@@ -111,8 +115,6 @@ def _read(source: Path | bytes, benchmark: Benchmark, name: str, max_bytes: int)
         continent=columns["continent"],
         reason=columns["reason"],
         given={field_name: columns[f"given {field_name}"] for field_name in GIVEN},
-        sha256=hashlib.sha256(data).hexdigest(),
-        source=name,
     )
 
 
@@ -207,6 +209,9 @@ def _numbers(values: list[object]) -> FloatArray:
             return np.array(list(map(float, values)), dtype=np.float64)  # type: ignore[arg-type]
         except (ValueError, OverflowError):
             pass
+    if len(values) > 1 and set(map(type, values)) == {str}:  # the same few places, again and again
+        known = {value: _plain_number(value) for value in set(values)}
+        return np.array(list(map(known.__getitem__, values)), dtype=np.float64)
     return np.array([_plain_number(value) for value in values], dtype=np.float64)
 
 
