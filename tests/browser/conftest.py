@@ -47,9 +47,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("browser")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One headless Chromium for all tests of a worker."""
+    """One headless Chromium for all tests of a module.
+
+    Playwright's loop runs in this thread as long as it lives: tests of other modules need their own.
+    """
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("chromium is not installed (apt-get install chromium)")
