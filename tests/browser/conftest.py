@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def browser() -> Iterator[Browser]:
     """One headless Chromium for all tests of a module.
 
-    Playwright's loop runs in this thread as long as it lives: tests of other modules need their own.
+    Its loop runs in this thread as long as it lives, and tests of other modules need their own.
     """
     chromium = shutil.which("chromium")
     if chromium is None:
