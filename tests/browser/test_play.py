@@ -314,11 +314,12 @@ def test_a_link_opens_its_tab(page: Page, url: str) -> None:
 
 
 def test_the_address_follows_the_tabs(page: Page, url: str) -> None:
-    page.goto(url)
+    open_game(page, url)
     page.get_by_role("tab", name="About").click()
     expect(page).to_have_url(re.compile(r"[?&]tab=about$"))
     page.reload()
     expect(page.get_by_role("heading", name="What is AGL1K?")).to_be_visible()
+    page.wait_for_load_state("networkidle")
     page.get_by_role("tab", name="Play").click()
     expect(page).to_have_url(re.compile(r"[?&]tab=play$"))
 
