@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import wraps
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, ParamSpec, TypeVar
+from typing import Annotated
 
 import typer
 
+from agl1k_core.console import refusing
 from agl1k_core.errors import Agl1kError
 from agl1k_core.settings import Settings
 from store.database import Database
@@ -30,29 +30,12 @@ from store.hub.reading import foreign, read_back
 from store.hub.remote import Remote
 from store.hub.schema import KINDS, shard_name, to_parquet
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 app = typer.Typer(
     help="Keep a server's database and its public dataset.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def refusing(command: Callable[P, R]) -> Callable[P, R]:
-    """Tell an ``Agl1kError`` on stderr and exit with 1."""
-
-    @wraps(command)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return command(*args, **kwargs)
-        except Agl1kError as error:
-            typer.echo(str(error), err=True)
-            raise typer.Exit(1) from None
-
-    return wrapped
 
 
 @contextmanager
