@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 
 from game.handlers import Play, Wish
+from game.picking import CLIPS_PER_ROUND
 from game.screens import day_choices, streak_html
 from game.starting import TIMERS_S
 
@@ -92,11 +93,11 @@ def build_chooser(play: Play, benchmarks: Mapping[str, str], default: str) -> Ch
     return Chooser(frame, mode, benchmark, *options, *daily, code, nickname, message, start)
 
 
-def _free_options(continents: Sequence[str]) -> tuple[Any, Any, Any, Any]:
+def _free_options(continents: Mapping[str, int]) -> tuple[Any, Any, Any, Any]:
     with gr.Row(elem_id="agl-free-options") as row:
         speech = gr.Dropdown(SPEECH, value="any", label="Sound", elem_id="agl-speech")
         continent = gr.Dropdown(
-            _continent_choices(continents), value="", label="Continent", elem_id="agl-continent"
+            continent_choices(continents), value="", label="Continent", elem_id="agl-continent"
         )
         timer = gr.Dropdown(TIMERS, value=0, label="Timer", elem_id="agl-timer")
     return row, speech, continent, timer
@@ -122,7 +123,7 @@ def wire_chooser(play: Play, chooser: Chooser, player: gr.BrowserState) -> None:
         return [gr.update(visible=mode == shown) for shown in ("free", "daily", "challenge")]
 
     def other_benchmark(slug: str) -> Any:
-        return gr.update(choices=_continent_choices(play.continents(slug)), value="")
+        return gr.update(choices=continent_choices(play.continents(slug)), value="")
 
     def days(token: str, slug: str) -> tuple[Any, str]:
         entries, streak = play.dailies(token, slug)
@@ -137,5 +138,10 @@ def wire_chooser(play: Play, chooser: Chooser, player: gr.BrowserState) -> None:
         event(days, [player, chooser.benchmark], [chooser.day, chooser.streak], **QUIET)
 
 
-def _continent_choices(continents: Sequence[str]) -> list[tuple[str, str]]:
-    return [("Anywhere", ""), *((continent, continent) for continent in continents)]
+def continent_choices(continents: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Those that cannot fill a round say how long theirs is."""
+    choices = [("Anywhere", "")]
+    for continent, n_clips in continents.items():
+        count = f" ({n_clips} clip{'' if n_clips == 1 else 's'})"
+        choices.append((continent + (count if n_clips < CLIPS_PER_ROUND else ""), continent))
+    return choices

@@ -161,8 +161,8 @@ class Play:
         summary = self._game.summary(screen.round, screen.player)
         return replace(screen, share=share_text(summary, href))
 
-    def continents(self, benchmark: str) -> list[str]:
-        """The continents that a round on this benchmark can be limited to."""
+    def continents(self, benchmark: str) -> dict[str, int]:
+        """The continents that a round on this benchmark can be limited to, and their clips."""
         return self._game.continents(benchmark)
 
     def waiting(self) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from agl1k_core.benchmark import Benchmark
 from agl1k_core.errors import Agl1kError
 
+#: A round has so many clips, or as many as fit where fewer do.
 CLIPS_PER_ROUND = 5
 SPEECH_CHOICES = ("any", "speech", "non_speech")
 
@@ -38,17 +39,16 @@ class Filters:
 def candidates(benchmark: Benchmark, filters: Filters) -> list[str]:
     """Keys of the clips that fit, sorted.
 
-    Raises ``Agl1kError`` for unknown values and where fewer than a round's clips are left.
+    Raises ``Agl1kError`` for unknown values and where no clip is left.
     """
     problems = _filter_problems(benchmark, filters)
     if problems:
         raise Agl1kError("\n".join(problems))
     keys = sorted(fitting(benchmark, filters))
-    if len(keys) < CLIPS_PER_ROUND:
-        count = {0: "no clip", 1: "only 1 clip"}.get(len(keys), f"only {len(keys)} clips")
+    if not keys:
         widen = "Choose another filter." if str(filters) else "Choose another benchmark."
-        what = " ".join(part for part in (count, str(filters)) if part)
-        raise Agl1kError(f"{benchmark.name} has {what}; a round needs {CLIPS_PER_ROUND}. {widen}")
+        what = " ".join(part for part in ("no clip", str(filters)) if part)
+        raise Agl1kError(f"{benchmark.name} has {what}. {widen}")
     return keys
 
 
@@ -78,10 +78,10 @@ def fitting(benchmark: Benchmark, filters: Filters) -> list[str]:
     ]
 
 
-def round_continents(benchmark: Benchmark) -> list[str]:
-    """The continents that have enough clips for a round, sorted."""
+def round_continents(benchmark: Benchmark) -> dict[str, int]:
+    """Continent -> how many clips it has, sorted by name."""
     counts = Counter(benchmark.continents)
-    return sorted(name for name, count in counts.items() if name and count >= CLIPS_PER_ROUND)
+    return {name: counts[name] for name in sorted(counts) if name}
 
 
 def country_of(benchmark: Benchmark, key: str) -> str:

@@ -113,8 +113,8 @@ class Game:
         """The id in a player's token; None when it was not signed here."""
         return self._tokens.player_id(player_token)
 
-    def continents(self, benchmark: str) -> list[str]:
-        """The continents of a benchmark that have enough clips for a round."""
+    def continents(self, benchmark: str) -> dict[str, int]:
+        """The continents of a benchmark, and how many clips each has."""
         return round_continents(self._maker.benchmark(benchmark))
 
     def about(self, benchmark: str) -> tuple[str, str]:
@@ -133,6 +133,7 @@ class Game:
     ) -> RoundView:
         """Begin a round of five clips that fit, preferring those the player has not heard.
 
+        Where fewer fit, the round is as short as that.
         ``timer_s`` is one of ``starting.TIMERS_S`` or None.
         """
         player_id = self._player(player_token)
@@ -218,7 +219,7 @@ class Game:
         return self.view(token, player_token)
 
     def summary(self, token: object, player_token: object) -> Summary:
-        """A round whose five clips are all answered."""
+        """A round whose clips are all answered."""
         return self._standing.summary(self._open(token, player_token)[0])
 
     def resolve(self, clip_token: object) -> tuple[Benchmark, str] | None:

@@ -130,7 +130,7 @@ def reveal_html(reveal: Reveal) -> str:
 
 
 def summary_html(summary: Summary) -> str:
-    """The whole round: five clips, the total, the challenger and the streak."""
+    """The whole round: its clips, the total, the challenger and the streak."""
     return _pages.get_template("summary.html").render(summary=summary, mode=mode_name(summary))
 
 

@@ -44,14 +44,18 @@ class SoundCheck:
         self._replaced: set[tuple[str, int]] = set()
 
     def audible(self, benchmark: Benchmark, keys: Sequence[str]) -> Sequence[str]:
-        """``keys`` that can be had as far as is known, if they are enough for a round."""
+        """``keys`` that can be had as far as is known, if they are enough for a round.
+
+        Of fewer keys than a round has clips, those that can be had make a shorter one.
+        """
         at_hand = self._at_hand(benchmark)
         kept = [
             key
             for key in keys
             if (at_hand is None or key in at_hand) and not self._is_lost(benchmark, key)
         ]
-        return kept if len(kept) >= CLIPS_PER_ROUND else keys
+        enough = CLIPS_PER_ROUND if len(keys) >= CLIPS_PER_ROUND else 1
+        return kept if len(kept) >= enough else keys
 
     def settle(
         self, benchmark: Benchmark, round_: Round, order: Callable[[], Iterable[str]]
@@ -60,7 +64,7 @@ class SoundCheck:
 
         ``order`` lists who may stand in for it. Returns the round that stands and what to tell
         the player. When none of several can be had, a round that has not begun raises
-        ``Agl1kError``; one that has goes on with a note.
+        ``Agl1kError``; one that has goes on with a note, as does one that has all clips that fit.
         """
         lost, step = round_.clip_keys[round_.position], (round_.round_id, round_.position)
         if self._can_be_had(benchmark, lost):
@@ -69,7 +73,7 @@ class SoundCheck:
         at_hand = self._at_hand(benchmark) or ()
         stand_ins = replacements(benchmark, order(), round_.clip_keys, avoid)
         likely = sorted(stand_ins, key=lambda key: key not in at_hand)  # else in their order
-        tried = islice(likely, MAX_REPLACEMENTS)
+        tried = [*islice(likely, MAX_REPLACEMENTS)]
         found = next((key for key in tried if self._can_be_had(benchmark, key)), None)
         if found is not None:
             stands = self._store.replace_clip(
@@ -79,7 +83,8 @@ class SoundCheck:
                 self._replaced.clear()
             self._replaced.add(step)
             return stands, (REPLACED,)
-        if round_.position == 0:
+        rest = () if tried else round_.clip_keys[1:]
+        if round_.position == 0 and not any(self._can_be_had(benchmark, key) for key in rest):
             raise Agl1kError(
                 f"The recordings of {benchmark.name} cannot be had at the moment. Check this "
                 "server's internet connection or its folder of recordings, or choose another "

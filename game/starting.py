@@ -52,7 +52,7 @@ class RoundMaker:
         return self._benchmarks[slug]
 
     def free(self, player_id: str, slug: str, filters: Filters, timer_s: int | None) -> Round:
-        """Five clips that fit, unheard ones first."""
+        """Five clips that fit, or all where fewer do, unheard ones first."""
         source = self.benchmark(slug)
         if timer_s is not None and timer_s not in TIMERS_S:
             choices = ", ".join(map(str, TIMERS_S))
@@ -70,7 +70,11 @@ class RoundMaker:
     ) -> Round:
         """The daily five of a UTC day, today's by default."""
         source, date_ = self.benchmark(slug), self._past_day(day)
-        candidates(source, Filters())  # says so when there are fewer than five clips
+        if len(source) < CLIPS_PER_ROUND:
+            raise Agl1kError(
+                f"{source.name} has too few clips for a daily five: {len(source)}. "
+                "Play a free round, or choose another benchmark."
+            )
         five, label = self.schedule(source).five(date_), date_.isoformat()
         round_id = self._tokens.derived_round_id("daily", player_id, slug, label)
         link = {"challenge": challenge} if challenge else {}

@@ -49,8 +49,20 @@ def test_options_that_cannot_be_are_told(game: Game) -> None:
         game.start_free(player, "moon")
     with pytest.raises(Agl1kError, match=r"no timer of 45 seconds\. Choose 30, 60, 120, or none"):
         game.start_free(player, "toy", timer_s=45)
-    with pytest.raises(Agl1kError, match="only 4 clips with speech from Europe; a round"):
-        game.start_free(player, "toy", Filters("speech", "Europe"))
+    with pytest.raises(Agl1kError, match="no clip from 'Atlantis'"):
+        game.start_free(player, "toy", Filters("speech", "Atlantis"))
+
+
+def test_a_filter_that_leaves_few_clips_makes_a_short_round(game: Game, toy: Benchmark) -> None:
+    player = game.new_player()
+    view = game.start_free(player, "toy", Filters("speech", "Europe"))
+    assert view.n_clips == 4
+    done = play(game, player, view)
+    summary = game.summary(done.token, player)
+    assert len({reveal.key for reveal in summary.reveals}) == 4
+    assert all(toy.clip(reveal.key).continent == "Europe" for reveal in summary.reveals)
+    assert summary.max_total == 20_000
+    assert game.play_again(done.token, player).n_clips == 4, "heard ones come back"
 
 
 def test_filters_hold_and_stay_on_play_again(game: Game) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from agl1k_core.benchmark import Benchmark
-from game.chooser import wish_of
+from game.chooser import continent_choices, wish_of
 from game.handlers import Wish
 from game.reveal import streak_in_words
 from game.rounds import Game
@@ -127,3 +127,11 @@ def test_help_tells_keyboard_and_touch() -> None:
 def test_a_wish_bears_what_a_page_may_send(toy: Benchmark) -> None:
     assert wish_of("toy", "daily", "any", "", 0, None, "") == Wish("daily", "toy")
     assert wish_of("toy", "daily", "any", "", 60, " 2026-03-14 ", "X").day == "2026-03-14"
+
+
+def test_a_continent_with_few_clips_says_how_many() -> None:
+    choices = continent_choices({"Africa": 4, "Asia": 5, "Europe": 1})
+    assert choices == [
+        ("Anywhere", ""), ("Africa (4 clips)", "Africa"), ("Asia", "Asia"),
+        ("Europe (1 clip)", "Europe"),
+    ]  # fmt: skip

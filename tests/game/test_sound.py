@@ -138,3 +138,25 @@ def test_stand_ins_at_hand_come_first(new_game: Callable[..., Game], toy: Benchm
     at_hand.append(toy.clips[-1].key)  # too few for a round, enough for a stand-in
     view = game.start_free(player, toy.slug)
     assert current_clip(game, view).key == toy.clips[-1].key
+
+
+def test_a_short_round_goes_on_without_what_is_lost(new_game: Callable[..., Game]) -> None:
+    """All four clips that fit are in the round, so that no other can stand in."""
+    lost: set[str] = set()
+    game = new_game(clip_ready=lambda benchmark, key: key not in lost)
+    player, europe = game.new_player(), Filters("speech", "Europe")
+    begun = game.start_free(player, "toy", europe)
+    lost.add(current_clip(game, begun).key)
+    view = game.view(begun.token, player)
+    assert (view.phase, view.notes, view.n_clips) == ("playing", (NOT_REPLACED,), 4)
+    done = play(game, player, game.report_broken(view.token, player))
+    assert done.max_total == 15_000
+    assert game.play_again(done.token, player).n_clips == 3, "what is known to be lost is left out"
+
+
+def test_a_short_round_of_which_nothing_can_be_had_is_refused(
+    new_game: Callable[..., Game],
+) -> None:
+    game = new_game(clip_ready=lambda benchmark, key: False)
+    with pytest.raises(Agl1kError, match="recordings of Toy benchmark cannot be had"):
+        game.start_free(game.new_player(), "toy", Filters("speech", "Europe"))

@@ -63,7 +63,7 @@ def test_a_daily_needs_five_clips(
     new_game: Callable[..., Game], benchmark_of: Callable[..., Benchmark]
 ) -> None:
     game = new_game(benchmarks={"toy": benchmark_of(4)})
-    with pytest.raises(Agl1kError, match="only 4 clips; a round needs 5"):
+    with pytest.raises(Agl1kError, match="too few clips for a daily five: 4"):
         game.start_daily(game.new_player(), "toy")
 
 
