@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from agl1k_core.errors import Problem
+from agl1k_core.flat_records import Needed
 from agl1k_core.prediction_batches import (
     BATCH_SIZE,
     ID_KEYS,
@@ -38,8 +39,9 @@ _SIGNATURES: Mapping[bytes, str] = {
 }
 
 
-def read_batches(data: bytes, problems: Problems, most: int) -> Iterator[Batch]:
-    """Records of a file; adds what is wrong with single ones to ``problems``.
+def read_batches(data: bytes, problems: Problems, most: int, needed: Needed) -> Iterator[Batch]:
+    """Records of a file, or what is ``needed`` of them; adds what is wrong with single ones to
+    ``problems``.
 
     Nothing is read after ``most`` records: that there are more is a problem, too. Raises
     ``FileRefusedError`` where the file as a whole cannot be read.
@@ -48,8 +50,10 @@ def read_batches(data: bytes, problems: Problems, most: int) -> Iterator[Batch]:
     start = data.lstrip()[:1]
     if not start:
         raise problems.refusal("The file is empty", WHAT_TO_SEND)
-    read = json_batches if start in b"{[" else _csv_batches
-    yield from read(data, problems, most)
+    if start in b"{[":
+        yield from json_batches(data, problems, most, needed)
+    else:
+        yield from _csv_batches(data, problems, most)
 
 
 def _as_utf8(data: bytes, problems: Problems) -> bytes:

@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-import numpy as np
 import orjson
 
 from agl1k_core.errors import Problem
+from agl1k_core.flat_records import Needed, count_names, flat_rows
 from agl1k_core.prediction_batches import (
     BATCH_SIZE,
     ID_KEYS,
@@ -48,13 +48,16 @@ class _Object(dict[str, object]):
                 seen[name] = value
 
 
-def json_batches(data: bytes, problems: Problems, most: int) -> Iterator[Batch]:
+def json_batches(data: bytes, problems: Problems, most: int, needed: Needed) -> Iterator[Batch]:
     """Records of a JSON text, or of one JSON object a line; as ``read_batches``."""
+    if (flat := flat_rows(data, needed)) and len(flat[1]) <= most:
+        yield from _flat_batches(*flat)
+        return
     try:
         tree = orjson.loads(data)
     except orjson.JSONDecodeError:
         if _is_json_lines(data):
-            yield from _json_lines(data, problems, most)
+            yield from _json_lines(data, problems, most, needed)
             return
         tree = _lenient_json(decoded(data, "utf-8", problems), problems)
     else:
@@ -69,6 +72,12 @@ def json_batches(data: bytes, problems: Problems, most: int) -> Iterator[Batch]:
         yield from _grouped(records[first : first + BATCH_SIZE], numbers, None, problems)
 
 
+def _flat_batches(names: tuple[str, ...], rows: list[tuple[object, ...]]) -> Iterator[Batch]:
+    for first in range(0, len(rows), BATCH_SIZE):
+        some = rows[first : first + BATCH_SIZE]
+        yield Batch(names, range(first + 1, first + 1 + len(some)), None, some, tabular=True)
+
+
 def _is_json_lines(data: bytes) -> bool:
     """Whether an invalid JSON text has several lines that each begin an object."""
     lines = (line for line in data[: 2**22].split(b"\n") if line.strip())
@@ -81,16 +90,10 @@ def _is_json_lines(data: bytes) -> bool:
 def _may_repeat_names(data: bytes, tree: object) -> bool:
     """Whether an object may name a field twice: orjson silently keeps the last.
 
-    A quote inside a string is escaped, so ``":`` counts the names of a compact text exactly; where
-    the count differs for another reason, the slow reader finds nothing and nothing is lost.
+    Where the counts differ for another reason, the slow reader finds nothing and nothing is lost.
     """
-    if len(data) < 3:
-        return False
-    characters = np.frombuffer(data, dtype=np.uint8)
-    colons = np.flatnonzero(characters == ord(":"))
-    quoted = colons[characters[colons - 1] == ord('"')]
-    unescaped = np.count_nonzero(characters[quoted - 2] != ord("\\"))
-    return int(unescaped) != _count_of_flat(tree) and int(unescaped) != _count_names(tree)
+    names = count_names(data)
+    return names != _count_of_flat(tree) and names != _count_names(tree)
 
 
 def _count_of_flat(tree: object) -> int:
@@ -164,7 +167,7 @@ def _keyed_record(clip: str, value: object) -> dict[str, object]:
     return {KEYED: clip, ANSWER: value}
 
 
-def _json_lines(data: bytes, problems: Problems, most: int) -> Iterator[Batch]:
+def _json_lines(data: bytes, problems: Problems, most: int, needed: Needed) -> Iterator[Batch]:
     count = 0
     every_line = data.split(b"\n")
     for first in range(0, len(every_line), BATCH_SIZE):
@@ -175,14 +178,20 @@ def _json_lines(data: bytes, problems: Problems, most: int) -> Iterator[Batch]:
             filled = filled[: most - count]
         numbers, lines = [number for number, _ in filled], [line for _, line in filled]
         records = range(count + 1, count + 1 + len(lines))
-        yield from _grouped(_parsed(lines, numbers, problems), records, numbers, problems)
+        text = b"[" + b",".join(lines) + b"]"
+        if (flat := flat_rows(text, needed)) and len(flat[1]) == len(lines):
+            yield Batch(flat[0], records, numbers, flat[1], tabular=True)
+        else:
+            parsed = _parsed(text, lines, numbers, problems)
+            yield from _grouped(parsed, records, numbers, problems)
         if is_surplus:
             return
         count += len(lines)
 
 
-def _parsed(lines: list[bytes], numbers: list[int], problems: Problems) -> list[object]:
-    text = b"[" + b",".join(lines) + b"]"
+def _parsed(
+    text: bytes, lines: list[bytes], numbers: list[int], problems: Problems
+) -> list[object]:
     try:
         records: list[object] = orjson.loads(text)
         if len(records) == len(lines) and not _may_repeat_names(text, records):

@@ -96,7 +96,7 @@ def read(
 
 
 def _read(data: bytes, benchmark: Benchmark, problems: Problems) -> Predictions:
-    batches = read_batches(data, problems, len(benchmark) + _MOST_SURPLUS)
+    batches = read_batches(data, problems, len(benchmark) + _MOST_SURPLUS, _needed)
     tables = [_table(batch, benchmark, problems) for batch in batches]
     table = _joined(tables)
     if table is None:
@@ -171,6 +171,14 @@ def _schema(names: tuple[str, ...]) -> _Schema:
         tuple(folded[key] for key in _ERROR_KEYS if key in folded),
         nested,
     )
+
+
+def _needed(names: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Which of a record's names are looked at, None for all of them."""
+    schema = _schema(names)
+    if schema.nested:
+        return None
+    return *schema.ids, *schema.fields.values(), *schema.raw, *schema.errors
 
 
 def _table(batch: Batch, benchmark: Benchmark, problems: Problems) -> _Table:

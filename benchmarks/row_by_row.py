@@ -1,8 +1,8 @@
 """The peer of ``scoring``: the same numbers as a competent analyst would compute them.
 
-pandas with one row per clip, ``apply`` for each column, ``geopy`` for distances, one batch of
-``reverse_geocoder`` for the labels that coordinates imply. Names of places go through the same
-``places`` functions, so that the results can be compared.
+pandas row by row: for each clip ``geopy`` gives the distance and ``reverse_geocoder`` the place
+that the coordinates lie in. Names of places go through the same ``places`` functions, so that the
+results can be compared.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def evaluate(data: bytes, benchmark: Benchmark) -> dict[str, Numbers]:
     if unknown or answers["key"].duplicated().any():
         raise ValueError("the file names unknown clips, or clips twice")
     rows = truth.merge(answers, on="key", how="left")
-    _add_scores(rows, benchmark)
-    _add_implied(rows, benchmark)
+    scored = pd.DataFrame([_scored(row, benchmark) for _, row in rows.iterrows()])
+    rows = pd.concat([rows, scored], axis=1)
     return {"": _summary(rows)} | {name: _summary(part) for name, part in _subsets(rows).items()}
 
 
@@ -66,28 +66,28 @@ def _answers(data: bytes) -> pd.DataFrame:
     ]
 
 
-def _add_scores(rows: pd.DataFrame, benchmark: Benchmark) -> None:
-    """The columns that are one value per clip."""
-    rows["point_latitude"] = rows["latitude"].apply(_coordinate)
-    rows["point_longitude"] = rows["longitude"].apply(_coordinate)
-    rows["status"] = rows.apply(_status, axis=1)
-    rows["distance_km"] = rows.apply(_distance_km, axis=1)
-    rows["geoscore"] = rows["distance_km"].apply(lambda km: 5000 * math.exp(-km / 1492.7))
-    names = {
-        "continent": places.canonical_continent,
-        "country": benchmark.canonical_country,
-        "city": places.canonical_city,
+def _scored(row: pd.Series[Any], benchmark: Benchmark) -> dict[str, float | bool]:
+    """All numbers of one clip."""
+    point = _coordinate(row["latitude"]), _coordinate(row["longitude"])
+    status = _status(row["latitude"], point)
+    distance_km = _distance_km(row, point) if status == "answered" else 10_000.0
+    implied = _place(point, benchmark) if status == "answered" else dict.fromkeys(LABELS, "")
+    named = {
+        "continent": places.canonical_continent(row["continent"]),
+        "country": benchmark.canonical_country(row["country"]),
+        "city": places.canonical_city(row["city"]),
     }
-    for label, canonical in names.items():
-        rows[f"{label}_accuracy"] = rows.apply(
-            lambda row, label=label, canonical=canonical: _agree(
-                canonical(row[label]), row[f"true_{label}"]
-            ),
-            axis=1,
-        )
-    rows["reject_rate"] = rows["status"] == "refused"
-    for threshold in THRESHOLDS_KM:
-        rows[f"within_{threshold}km"] = rows["distance_km"] < threshold
+    return {
+        "distance_km": distance_km,
+        "geoscore": 5000 * math.exp(-distance_km / 1492.7),
+        "reject_rate": status == "refused",
+        **{f"within_{limit}km": distance_km < limit for limit in THRESHOLDS_KM},
+        **{f"{label}_accuracy": _agree(named[label], row[f"true_{label}"]) for label in LABELS},
+        **{
+            f"implied_{label}_accuracy": _agree(implied[label], row[f"true_{label}"])
+            for label in LABELS
+        },
+    }
 
 
 def _coordinate(value: object) -> float:
@@ -97,42 +97,31 @@ def _coordinate(value: object) -> float:
         return math.nan
 
 
-def _status(row: pd.Series[Any]) -> str:
-    if pd.isna(row["latitude"]):
+def _status(given: object, point: tuple[float, float]) -> str:
+    if pd.isna(given):  # type: ignore[call-overload]
         return "missing"
-    if row["point_latitude"] == 0 and row["point_longitude"] == 0:
+    if point == (0, 0):
         return "refused"
-    if abs(row["point_latitude"]) <= 90 and abs(row["point_longitude"]) <= 180:
-        return "answered"
-    return "unparseable"
+    on_earth = abs(point[0]) <= 90 and abs(point[1]) <= 180
+    return "answered" if on_earth else "unparseable"
 
 
-def _distance_km(row: pd.Series[Any]) -> float:
-    if row["status"] != "answered":
-        return 10_000.0
-    truth = row["true_latitude"], row["true_longitude"]
-    return float(geodesic(truth, (row["point_latitude"], row["point_longitude"])).km)
+def _distance_km(row: pd.Series[Any], point: tuple[float, float]) -> float:
+    return float(geodesic((row["true_latitude"], row["true_longitude"]), point).km)
+
+
+def _place(point: tuple[float, float], benchmark: Benchmark) -> dict[str, str | None]:
+    """The labels that a point implies."""
+    place = reverse_geocoder.search(point, mode=1, verbose=False)[0]
+    return {
+        "continent": places.continent_of(place["cc"]),
+        "country": benchmark.country_aliases.get(place["cc"], place["cc"]),
+        "city": places.canonical_city(place["name"]),
+    }
 
 
 def _agree(predicted: str | None, truth: str) -> bool:
     return bool(truth) and predicted == truth
-
-
-def _add_implied(rows: pd.DataFrame, benchmark: Benchmark) -> None:
-    """Whether the labels of the predicted points are right."""
-    answered = rows[rows["status"] == "answered"]
-    points = list(zip(answered["point_latitude"], answered["point_longitude"], strict=True))
-    found = reverse_geocoder.search(points, mode=1, verbose=False) if points else []
-    implied = {
-        "continent": [places.continent_of(place["cc"]) for place in found],
-        "country": [benchmark.country_aliases.get(p["cc"], p["cc"]) for p in found],
-        "city": [places.canonical_city(place["name"]) for place in found],
-    }
-    for label, names in implied.items():
-        rows.loc[answered.index, f"implied_{label}"] = names
-        rows[f"implied_{label}_accuracy"] = rows.apply(
-            lambda row, label=label: _agree(row[f"implied_{label}"], row[f"true_{label}"]), axis=1
-        )
 
 
 def _subsets(rows: pd.DataFrame) -> Mapping[str, pd.DataFrame]:

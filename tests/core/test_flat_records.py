@@ -1,0 +1,123 @@
+"""The quick reader of flat lists says what the slow one says, or leaves the file to it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agl1k_core import prediction_json, predictions
+from agl1k_core.benchmark import Benchmark, Clip
+from agl1k_core.errors import FileRefusedError
+from agl1k_core.flat_records import Needed, flat_rows
+
+NAMES = ("key", "question", "latitude", "longitude", "city", "extra")
+PREDICTED = ("predicted_latitude", "predicted_longitude", "predicted_city")
+TWO = Benchmark("two", "Two", "1", (Clip("a", 1.0, 2.0), Clip("b", 3.0, 4.0)))
+
+
+def two_of_them(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in ("key", "latitude"))
+
+
+def test_only_what_is_needed_is_decoded() -> None:
+    records = [{"key": "a", "question": "where?" * 9, "latitude": 1.5, "city": "Bonn"}] * 3
+    flat = flat_rows(json.dumps(records).encode(), two_of_them)
+    assert flat == (("key", "latitude"), [("a", 1.5)] * 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "[", "{}", "[1]", '["key"]', "null",
+        '[{"key":"a"}]',  # one name is no record
+        '[{"key":"a","latitude":1},{"key":"b"}]',  # a name is absent
+        '[{"key":"a","latitude":1},{"key":"b","latitude":1,"more":2}]',
+        '[{"key":"a","latitude":1,"latitude":2}]',
+        '[{"key":"a","latitude":1},{"key":"b","latitude":1,"latitude":2}]',
+        '[{"key":"a","latitude":1,"q":{"deep":1}}]',  # may hide a name that comes twice
+        '[{"key":"a","latitude":NaN}]',
+        '[{"key":"a","latitude":1}] and more',
+        '[{"key":"a","latitude":1},7]',
+        '[{"key" : "a","latitude" : 1}]',  # its names cannot be counted
+        '[{"k\\"ey":"a","key":"a","latitude":1}]',
+        '[{"key\\\\":"a","key":"a","latitude":1}]',
+        "[" * 100_000,
+    ],
+)  # fmt: skip
+def test_anything_else_is_left_to_the_slow_reader(text: str) -> None:
+    assert flat_rows(text.encode(), two_of_them) is None
+
+
+def test_a_name_that_hides_behind_an_absent_one_is_found() -> None:
+    text = b'[{"key":"a","latitude":1,"q":1},{"key":"b","latitude":1,"latitude":2}]'
+    assert flat_rows(text, two_of_them) is None
+
+
+def test_all_is_left_where_all_is_needed() -> None:
+    assert flat_rows(b'[{"key":"a","latitude":1}]', lambda names: None) is None
+
+
+values = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**63), 2**63),
+    st.floats(),
+    st.text(max_size=12),
+    st.sampled_from(["48.5", "12° N", "Unknown", '":', "\\", 'a"b', "東京", "\ud800"]),
+    st.lists(st.integers(), max_size=2),
+    st.dictionaries(st.sampled_from(NAMES), st.integers(), max_size=2),
+)
+pairs = st.lists(st.tuples(st.sampled_from(NAMES), values), min_size=3, max_size=6)
+records = st.fixed_dictionaries(dict.fromkeys(NAMES[1:], values)).map(lambda r: [*r.items()])
+
+
+def written(record: list[tuple[str, Any]], key: str, *, is_ascii: bool) -> str:
+    pairs = [("key", key), *record]
+    dumped = [(json.dumps(k), json.dumps(v, ensure_ascii=is_ascii)) for k, v in pairs]
+    return "{" + ",".join(f"{name}:{value}" for name, value in dumped) + "}"
+
+
+def outcome(data: bytes) -> dict[str, Any]:
+    try:
+        found = predictions.read(data, TWO)
+    except FileRefusedError as error:
+        return {"refused": list(map(str, error.problems))}
+    columns = ("keys", "status", "lat", "lon", "city", "country", "continent", "reason")
+    return {name: list(map(repr, getattr(found, name))) for name in columns} | {
+        f"given {name}": list(map(repr, column)) for name, column in found.given.items()
+    }
+
+
+@given(st.lists(st.one_of(records, pairs), min_size=1, max_size=2), st.booleans(), st.booleans())
+def test_both_readers_say_the_same(
+    some: list[list[tuple[str, Any]]], is_ascii: bool, as_lines: bool
+) -> None:
+    texts = [written(r, key, is_ascii=is_ascii) for r, key in zip(some, "ab", strict=False)]
+    text = "\n".join(texts) if as_lines else "[" + ",".join(texts) + "]"
+    data = text.encode("utf-8", "surrogatepass")
+    quick = outcome(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prediction_json, "flat_rows", nothing)
+        assert quick == outcome(data)
+
+
+@pytest.mark.parametrize("digits", [18, 19, 20, 30, 400, 5000])
+def test_long_integers_are_no_place(digits: int) -> None:
+    flat = f'[{{"key":"a","question":1,"latitude":{"9" * digits},"longitude":1}}]'
+    assert list(predictions.read(flat.encode(), TWO).status) == ["unparseable"]
+
+
+def nothing(data: bytes, needed: Needed) -> None:
+    """Leaves every file to the slow reader."""
+
+
+@given(st.permutations([*NAMES, *PREDICTED, "model_output", "error", "reasoning"]))
+def test_what_is_needed_means_the_same_alone(names: list[str]) -> None:
+    needed = predictions._needed(tuple(names))
+    assert needed is not None
+    kept = tuple(name for name in names if name in needed)
+    assert predictions._schema(kept) == predictions._schema(tuple(names))
