@@ -23,6 +23,7 @@ from fastapi.responses import JSONResponse
 from agl1k_core import __version__, places, tables
 from agl1k_core.benchmark import Benchmark
 from agl1k_core.errors import Agl1kError
+from agl1k_core.folder_tags import read_tags
 from agl1k_core.library import Library, open_library
 from agl1k_core.settings import Settings
 from game.clips import ClipStore, PreparedClip, clip_router
@@ -41,7 +42,7 @@ from store.guesses import GuessStore
 from store.hub.connect import publisher_for, unready
 from store.hub.publisher import Publisher
 from store.submissions import SubmissionStore
-from ui import frame, uploads
+from ui import frame, login, uploads
 from ui.addresses import query_of
 from ui.limits import BodyLimit
 from ui.server import listening, serve
@@ -80,6 +81,7 @@ class Services:
 def open_services(settings: Settings) -> Services:
     """Open the database and the benchmarks; raises ``Agl1kError`` with what to do."""
     library = open_library(settings)
+    tags = {slug: read_tags(source.audio_dir) for slug, source in library.benchmarks.items()}
     database = Database(settings.database)
     publisher = publisher_for(settings, database)
     admit = {} if publisher is None else {"admit": publisher.admit}
@@ -95,6 +97,7 @@ def open_services(settings: Settings) -> Services:
         clips_at_hand=clips.at_hand,
         prefetch=clips.prefetch,
         model_guesses=_model_answers(boards),
+        tags=tags,
     )
     return Services(settings, library, database, clips, boards, game, publisher)
 
@@ -247,6 +250,7 @@ def create_app(settings: Settings) -> FastAPI:
         enable_monitoring=False,
         favicon_path=str(frame.FAVICON),
     )
+    login.guard(mounted)
     return mounted
 
 

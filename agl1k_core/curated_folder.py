@@ -23,11 +23,12 @@ from agl1k_core.benchmark import CLASSES
 from agl1k_core.curation import KEEP, REJECT, Curated, Judged
 from agl1k_core.curation_summary import summary_markdown
 from agl1k_core.errors import Agl1kError
+from agl1k_core.folder_tags import TAGS, ClipTags, tags_json
 from agl1k_core.recordings import SUFFIXES, recording_name
 from agl1k_core.selection import Reason
 
 MARK, REPORT, SUMMARY = "curation.json", "report.csv", "summary.md"
-TAGS, REVIEW = "tags.json", "review.csv"
+REVIEW = "review.csv"
 _MEASURES = ("rms_energy", "spectral_flatness", "clipping_ratio", "complexity_per_band")
 
 
@@ -71,7 +72,7 @@ def _write(curated: Curated, out: Path, name: str, copied: Callable[[], None] | 
         (out / stale).unlink(missing_ok=True)
     if not (out / tables.FOLDER_INFO).exists():
         _replace(out / tables.FOLDER_INFO, _json(_info(curated, out, name)))
-    _replace(out / TAGS, _json(_tags(curated)))
+    _replace(out / TAGS, _tags(curated))
     _replace(out / REPORT, _csv(_report_rows(curated)))
     _replace(out / SUMMARY, summary_markdown(curated))
 
@@ -163,18 +164,18 @@ def _report_row(item: Judged, curated: Curated) -> dict[str, Any]:
     }
 
 
-def _tags(curated: Curated) -> dict[str, Any]:
-    """What sounds in each clip that is in, by AudioSet id, and its localizability."""
-    return {
-        "tagger": curated.provenance["tagger"],
-        "clips": {
-            item.clip.key: {
-                "presence": item.heard.tags.get("presence", {}),
-                "localizability": item.localizability,
-            }
-            for item in curated.chosen
-        },
+def _tags(curated: Curated) -> str:
+    """What sounds in each clip that is in, and its localizability; see ``folder_tags``."""
+    clips = {
+        item.clip.key: ClipTags(item.heard.tags.get("presence", {}), item.localizability)
+        for item in curated.chosen
     }
+    model = curated.provenance["localizability"]
+    about = model and {
+        "theta": model["theta"],
+        "data_sha256": model["provenance"].get("data_sha256"),
+    }
+    return tags_json(clips, curated.provenance["tagger"], about)
 
 
 def _info(curated: Curated, out: Path, name: str) -> dict[str, str]:

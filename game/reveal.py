@@ -9,9 +9,11 @@ from collections.abc import Iterable, Sequence
 
 from agl1k_core.benchmark import Benchmark, Clip
 from agl1k_core.errors import Agl1kError
+from agl1k_core.folder_tags import FolderTags
 from agl1k_core.geodesy import compass_direction, geodesic_line, is_point
 from game.answers import MAX_POINTS, distance_and_score, max_points_of, points_of
-from game.views import ModelGuess, Reveal, Streak, Summary
+from game.heard import localizability_in_words, sounds_in_words, sounds_of
+from game.views import ModelGuess, Reveal, Sounds, Streak, Summary
 from store.guesses import Guess
 
 #: What the board knows of a model's answer: its name, and its point or None.
@@ -23,6 +25,7 @@ def build_reveals(
     guesses: Sequence[Guess],
     clip_tokens: Sequence[str],
     models: Sequence[Iterable[ModelAnswer]] = (),
+    tags: FolderTags | None = None,
 ) -> tuple[Reveal, ...]:
     """One ``Reveal`` per stored guess, in order of position. ``models`` belongs to each guess.
 
@@ -36,7 +39,8 @@ def build_reveals(
         answers = models[number] if models else ()
         guessed = tuple(_model_guess(clip, *answer) for answer in answers)
         token = clip_tokens[guess.position]
-        reveals.append(_reveal(benchmark, clip, guess, total, max_total, guessed, token))
+        sounds = sounds_of(clip, tags or FolderTags())
+        reveals.append(_reveal(clip, guess, total, max_total, guessed, token, sounds))
     return tuple(reveals)
 
 
@@ -50,13 +54,13 @@ def _clip_of(benchmark: Benchmark, guess: Guess) -> Clip:
 
 
 def _reveal(
-    benchmark: Benchmark,
     clip: Clip,
     guess: Guess,
     total: int,
     max_total: int,
     models: tuple[ModelGuess, ...],
     clip_token: str,
+    sounds: Sounds,
 ) -> Reveal:
     lat, lon = guess.latitude, guess.longitude
     line: tuple[tuple[float, float], ...] = ()
@@ -84,6 +88,7 @@ def _reveal(
         line=line,
         models=models,
         clip_token=clip_token,
+        sounds=sounds,
     )
 
 
@@ -123,7 +128,8 @@ def tell(reveal: Reveal) -> str:
     """The outcome of a clip in sentences, for those who do not see the map."""
     place = f"The sound was recorded in {reveal.label}."
     total = f"Total so far: {reveal.total:,} of {reveal.max_total:,}."
-    return f"{place} {_tell_guess(reveal)} {total}"
+    heard = sounds_in_words(reveal.sounds), localizability_in_words(reveal.sounds)
+    return " ".join(part for part in (place, _tell_guess(reveal), total, *heard) if part)
 
 
 def _tell_guess(reveal: Reveal) -> str:

@@ -8,12 +8,11 @@ their own machine, and no part of the app that players see.
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
@@ -21,6 +20,7 @@ from agl1k_core import audioset, curated_folder, tables
 from agl1k_core.benchmark import Benchmark, Clip
 from agl1k_core.curation import KEEP, REJECT
 from agl1k_core.errors import Agl1kError
+from agl1k_core.folder_tags import ClipTags, read_tags
 
 _TOP = 8
 _SAID = {KEEP: "kept", REJECT: "rejected"}
@@ -49,7 +49,7 @@ class Review:
     def __init__(self, folder: Path) -> None:
         self.benchmark: Benchmark = tables.read_folder(folder)
         self._folder = folder
-        self._tags = _read_tags(folder / curated_folder.TAGS)
+        self._tags = read_tags(folder)
         self._keys = [clip.key for clip in self.benchmark.clips]
         self._by_token = {_token(key): key for key in self._keys}
         self._lock = threading.Lock()
@@ -93,7 +93,7 @@ class Review:
             name=f"Clip {place + 1} of {len(self._keys)}",
             decision=decided.get(key, ""),
             status=self._status(place, decided),
-            facts=_facts(clip, self._tags.get(key, {}), name),
+            facts=_facts(clip, self._tags.clips.get(key, ClipTags()), name),
             place=(clip.lat, clip.lon),
             place_name=name,
         )
@@ -117,32 +117,20 @@ def _token(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
-def _read_tags(path: Path) -> dict[str, dict[str, Any]]:
-    """What sounds in each clip; nothing where curation did not write it."""
-    try:
-        clips = json.loads(path.read_text("utf-8"))["clips"]
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, KeyError, TypeError):
-        raise Agl1kError(f"{path.name} cannot be read. Run agl1k curate again.") from None
-    return dict(clips)
-
-
-def _facts(clip: Clip, heard: dict[str, Any], place_name: str) -> Markup:
+def _facts(clip: Clip, heard: ClipTags, place_name: str) -> Markup:
     lines = [clip.description] if clip.description else []
     lines += [f"{place_name} ({clip.lat:.4f}, {clip.lon:.4f})", f"Key {clip.key}"]
     if clip.duration_s is not None:
         lines.append(f"{clip.duration_s:.1f} s, {'speech' if clip.has('human') else 'no speech'}")
-    score = heard.get("localizability")
-    if score is not None:
-        lines.append(f"Localizability {score:.2f}")
+    if heard.localizability is not None:
+        lines.append(f"Localizability {heard.localizability:.2f}")
     paragraphs = Markup("").join(Markup("<p>{}</p>").format(line) for line in lines)
     return Markup('<section class="agl-reveal"><h3>{}</h3>{}{}</section>').format(
-        clip.title or clip.key, paragraphs, _table(heard.get("presence", {}))
+        clip.title or clip.key, paragraphs, _table(heard.presence)
     )
 
 
-def _table(presence: dict[str, float]) -> Markup:
+def _table(presence: Mapping[str, float]) -> Markup:
     """The classes present longest, as a table with the share of time of each."""
     if not presence:
         return Markup('<p class="agl-muted">No tags are known.</p>')

@@ -16,6 +16,7 @@ from datetime import UTC, date, datetime, timedelta
 from agl1k_core import __version__
 from agl1k_core.benchmark import Benchmark
 from agl1k_core.errors import Agl1kError
+from agl1k_core.folder_tags import FolderTags
 from game.answers import is_pin_of, new_guess
 from game.daily import DAILY_EPOCH, DailyRecord
 from game.nicknames import clean_nickname
@@ -65,7 +66,8 @@ class Game:
     or an ``OSError`` mean that it cannot be had. ``clips_at_hand(benchmark)`` tells which need
     no network, or None where any may be had. ``prefetch(benchmark, keys)`` may fetch clips
     ahead and must return at once. ``model_guesses(benchmark, key)`` tells what models answered,
-    as (name, (latitude, longitude) or None). Every method that takes a token or an option raises
+    as (name, (latitude, longitude) or None). ``tags`` are what sounds in the clips of a benchmark,
+    by its slug; they are told with the place. Every method that takes a token or an option raises
     ``Agl1kError`` with a sentence for the player when it cannot be used.
     """
 
@@ -81,6 +83,7 @@ class Game:
         clips_at_hand: AtHand = _any_clip,
         prefetch: Callable[[Benchmark, Sequence[str]], None] = _no_prefetch,
         model_guesses: Callable[[Benchmark, str], Iterable[ModelAnswer]] = _no_models,
+        tags: Mapping[str, FolderTags] | None = None,
         epoch: date = DAILY_EPOCH,
         app_version: str = __version__,
     ) -> None:
@@ -102,6 +105,7 @@ class Game:
             clock=clock,
             prefetch=prefetch,
             model_guesses=model_guesses,
+            tags=tags or {},
         )
         self._app_version = app_version
 

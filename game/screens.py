@@ -12,6 +12,7 @@ from typing import Any, Literal
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from game import reveal as words
+from game.heard import localizability_in_words
 from game.views import DailyEntry, Reveal, RoundView, Streak, Summary
 
 Stage = Literal["playing", "revealed", "finished", "none"]
@@ -21,6 +22,7 @@ _pages = Environment(
 )
 _pages.filters["distance"] = words.distance_in_words
 _pages.filters["streak"] = words.streak_in_words
+_pages.filters["localizability"] = localizability_in_words
 
 MODE_NAMES = {"free": "Free play", "daily": "Daily five", "challenge": "Challenge"}
 

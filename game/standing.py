@@ -5,13 +5,14 @@ The one place that decides what a browser may know: of a clip without a stored a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
 from agl1k_core.benchmark import Benchmark
 from agl1k_core.errors import Agl1kError
+from agl1k_core.folder_tags import FolderTags
 from game.answers import max_points_of, points_of, seconds_since
 from game.daily import DailyRecord
 from game.picking import Filters
@@ -46,6 +47,7 @@ class Standing:
         clock: Callable[[], datetime],
         prefetch: Prefetch,
         model_guesses: ModelGuesses,
+        tags: Mapping[str, FolderTags],
     ) -> None:
         self._store = store
         self._tokens = tokens
@@ -55,6 +57,7 @@ class Standing:
         self._clock = clock
         self._prefetch = prefetch
         self._model_guesses = model_guesses
+        self._tags = tags
 
     def now(self, round_: Round, *notes: str) -> RoundView:
         """The round at its present clip, which is made ready to be heard if it is to be played."""
@@ -122,7 +125,7 @@ class Standing:
         benchmark = self._maker.benchmark(round_.benchmark)
         models = [self._model_guesses(benchmark, guess.clip_key) for guess in guesses]
         tokens = [self._clip_token(round_, guess.position) or "" for guess in guesses]
-        return build_reveals(benchmark, guesses, tokens, models)
+        return build_reveals(benchmark, guesses, tokens, models, self._tags.get(benchmark.slug))
 
     def summary(self, round_: Round) -> Summary:
         """A round whose clips are all answered; raises ``Agl1kError`` before that."""

@@ -25,6 +25,20 @@ class ModelGuess:
 
 
 @dataclass(frozen=True, slots=True)
+class Sounds:
+    """What sounds in a clip: (name, share of the time), the longest first.
+
+    ``heard_by`` is the tagger's name, "" where the shares are the table's. ``localizability`` and
+    its threshold ``theta`` are None where they are not known.
+    """
+
+    shares: tuple[tuple[str, float], ...] = ()
+    heard_by: str = ""
+    localizability: float | None = None
+    theta: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Reveal:
     """The outcome of one clip.
 
@@ -53,6 +67,7 @@ class Reveal:
     line: tuple[tuple[float, float], ...]
     models: tuple[ModelGuess, ...]
     clip_token: str
+    sounds: Sounds
 
 
 @dataclass(frozen=True, slots=True)

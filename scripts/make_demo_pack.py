@@ -1,7 +1,10 @@
 """Make the demo pack in ``assets/demo/``, or check the one that is there.
 
     python -m scripts.make_demo_pack            # needs espeak-ng; about two minutes
+    python -m scripts.make_demo_pack --tags     # only tags.json: what YAMNet hears in the clips
     python -m scripts.make_demo_pack --check    # needs no synthesis; exit code 1 with problems
+
+YAMNet is brought by ``agl1k models install yamnet``.
 
 ``docs/demo-pack.md`` tells what is in it and how it is built.
 """
@@ -14,7 +17,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agl1k_core.errors import Agl1kError
+from agl1k_core.settings import Settings
+from agl1k_core.tagging import load_tagger
 from scripts.demo_pack import check
+from scripts.demo_pack.tags import write_tags
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "demo"
 
@@ -23,11 +29,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     parser = argparse.ArgumentParser(description="Make or check the demo pack.")
     parser.add_argument("--check", action="store_true", help="check the pack, synthesise nothing")
+    parser.add_argument("--tags", action="store_true", help="only tag the clips that are there")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the pack is")
     options = parser.parse_args(arguments)
     try:
         if not options.check:
-            _make(options.folder)
+            tagger = load_tagger(models_dir=Settings.from_env().data_dir / "models")
+            if not options.tags:
+                _make(options.folder)
+            write_tags(options.folder, tagger)
         return _check(options.folder)
     except Agl1kError as error:
         print(error, file=sys.stderr)

@@ -16,6 +16,7 @@ import numpy as np
 from agl1k_core import audio, places
 from agl1k_core.benchmark import Benchmark, Clip
 from agl1k_core.errors import Agl1kError, Problem
+from agl1k_core.folder_tags import read_tags
 from agl1k_core.tables import read_folder
 from scripts.demo_pack.dsp import Sound
 from scripts.demo_pack.levels import loudness_lufs
@@ -42,6 +43,7 @@ BIT_RATES = (
 FRAME_RATES_HZ = (44_100, 48_000, 32_000)
 HEADER_FRAMES = (b"Xing", b"Info", b"VBRI")
 MAKE_AGAIN = "Make the pack again: python -m scripts.make_demo_pack"
+TAG_AGAIN = "Tag the pack again: python -m scripts.make_demo_pack --tags"
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,8 @@ def _folder_problems(benchmark: Benchmark, folder: Path) -> Iterator[Problem]:
         yield Problem("two clips share one file", MAKE_AGAIN)
     for name in sorted({path.name for path in folder.glob("*.mp3")} - set(listed)):
         yield Problem(f"{name} is in no line of the table", "Delete it")
+    if read_tags(folder).clips.keys() != benchmark.index.keys():
+        yield Problem("tags.json is of other clips", TAG_AGAIN)
     total = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     if total > MOST_BYTES:
         yield Problem(f"{total:,} bytes, over {MOST_BYTES:,}", "Lower the bit rate or shorten")

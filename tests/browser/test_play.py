@@ -13,10 +13,13 @@ from fastapi import FastAPI
 from playwright.sync_api import Page, Response, expect
 
 import app as app_module
+from agl1k_core import audioset, tables
 from agl1k_core.benchmark import Clip
+from agl1k_core.folder_tags import read_tags
 from agl1k_core.settings import Settings
 from tests.browser.conftest import NewPage, running
 
+DEMO_TAGS = read_tags(tables.read_demo().audio_dir).clips
 SUBMIT, NEXT, AGAIN = "#agl-submit", "#agl-next", "#agl-again"
 
 
@@ -189,8 +192,33 @@ def test_the_truth_does_not_travel_before_the_guess(page: Page, url: str, app: F
         leaks = [address for address, text in seen if secret in address or secret in text]
         assert leaks == [], secret
         assert secret not in dom, secret
+    assert "by share of time" not in dom + "".join(text for _, text in seen)
     page.click(SUBMIT)
     expect(page.locator(".agl-reveal")).to_contain_text(clip.city)
+    expect(page.locator(".agl-reveal")).to_contain_text("What YAMNet heard, by share of time")
+    name, share = max(
+        ((audioset.name_of(key), share) for key, share in DEMO_TAGS[clip.key].presence.items()),
+        key=lambda pair: pair[1],
+    )
+    shown = page.locator(".agl-sounds li").first
+    expect(shown).to_have_text(f"{name} {100 * share:.0f} %")
+    expect(page.locator(".agl-reveal [role=status]")).to_contain_text(name)
+
+
+def test_a_continent_of_the_demo_pack_can_be_chosen(page: Page, url: str, app: FastAPI) -> None:
+    open_game(page, url)
+    page.get_by_text("New round").click()
+    page.get_by_label("Continent").click()
+    page.get_by_role("option", name="Oceania (4 clips)").click()
+    page.click("#agl-start")
+    expect(page.locator(".agl-status-mode")).to_contain_text("Oceania")
+    expect(page.locator(".agl-step")).to_have_count(4)
+    for _ in range(4):
+        page.click("#agl-skip")
+        expect(page.locator(".agl-reveal")).to_be_visible()
+        page.click(NEXT)
+        expect(page.locator(".agl-reveal")).to_have_count(0)
+    expect(page.locator(".agl-summary-total")).to_contain_text("of 20,000 points")
 
 
 def test_skip_broken_and_the_daily(page: Page, url: str) -> None:

@@ -13,15 +13,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agl1k_core import audio, places, tables
+from agl1k_core import audio, places, tables, yamnet
 from agl1k_core.benchmark import CLASSES, Benchmark
 from agl1k_core.errors import Agl1kError, FileRefusedError
+from agl1k_core.folder_tags import read_tags, tags_json
 from agl1k_core.settings import Settings
 from scripts import make_demo_pack
 from scripts.demo_pack import check, pack, voice
 from scripts.demo_pack.dsp import RATE, Sound
 from scripts.demo_pack.scene import CEILING_DB, Scene, limit
 from scripts.demo_pack.scenes import PLACES
+from scripts.demo_pack.tags import write_tags
+from tests import tagger_models
 
 FOLDER = Path(__file__).parents[2] / "assets" / "demo"
 SIX = {"Africa", "Asia", "Europe", "North America", "South America", "Oceania"}
@@ -121,6 +124,24 @@ def test_check_finds_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert "24 clips" in shown.out
 
 
+def test_tags_are_what_yamnet_hears(pytestconfig: pytest.Config, tmp_path: Path) -> None:
+    tagger = yamnet.Yamnet(tagger_models.yamnet_models(pytestconfig))
+    for name in ("clips.csv", "d02.mp3", "d13.mp3"):
+        shutil.copy(FOLDER / name, tmp_path)
+    write_rows(
+        tmp_path, [row for row in read_rows(FOLDER) if row["file"] in ("d02.mp3", "d13.mp3")]
+    )
+    write_tags(tmp_path, tagger)
+    committed, again = read_tags(FOLDER), read_tags(tmp_path)
+    assert len(again.clips) == 2
+    for key, tags in again.clips.items():
+        # a window that lies on the threshold may fall to either side on another machine
+        kept = committed.clips[key].presence
+        assert {name: kept.get(name, 0.05) for name in tags.presence} == pytest.approx(
+            tags.presence, abs=0.06
+        )
+
+
 # --- does the check find what is wrong? --------------------------------------------------------
 
 
@@ -131,6 +152,9 @@ def pair(tmp_path: Path) -> Path:
     write_rows(tmp_path, rows)
     for row in rows:
         shutil.copy(FOLDER / row["file"], tmp_path)
+    tags = read_tags(FOLDER)
+    kept = {row["key"]: tags.clips[row["key"]] for row in rows}
+    (tmp_path / "tags.json").write_text(tags_json(kept, {"name": tags.tagger}))
     return tmp_path
 
 
@@ -195,6 +219,8 @@ CLICK = np.eye(1, 25 * RATE)[0]
         (encode_first(0.05 * CLICK), "its peak is -[23456]"),
         (same_sound_twice, "it sounds like"),
         (lambda folder: shutil.copy(folder / "d01.mp3", folder / "d77.mp3"), "d77.mp3 is in no"),
+        (lambda folder: (folder / "tags.json").unlink(), "tags.json is of other clips"),
+        (edit(key="demo_77"), "tags.json is of other clips"),
         (lambda folder: None, "2 clips where 24 are expected"),
         (lambda folder: None, "0 clips in Europe"),
     ],
@@ -207,7 +233,7 @@ def test_check_finds(pair: Path, break_it: Break, found: str) -> None:
 
 def test_check_blames_no_sound_that_is_right(pair: Path) -> None:
     problems, measured = check.check_pack(pair)
-    assert not [problem for problem in problems if problem.clip]
+    assert not [problem for problem in problems if problem.clip or "tags" in str(problem)]
     assert len(measured) == 2
 
 
