@@ -238,6 +238,7 @@ def submission_row(submission: Submission) -> Row:
         submission.model,
         Evaluation.from_dict(submission.evaluation),
         organisation=submission.organisation,
+        owner=submission.owner,
         link=submission.link,
         weights=submission.weights,
         date=submission.model_date,

@@ -13,8 +13,8 @@ from leaderboard.query import to_text
 from leaderboard.view import Entry, View
 
 FIELDS = (
-    "model", "kind", "organisation", "weights", "link", "date", "prompt", "note", "protocol",
-    "published", "benchmark_hash", "scorer_version", "file_sha256",
+    "model", "kind", "organisation", "owner", "weights", "link", "date", "prompt", "note",
+    "protocol", "published", "benchmark_hash", "scorer_version", "file_sha256",
 )  # fmt: skip
 #: Some spreadsheets take the wide forms for the plain ones.
 _FORMULA_STARTS = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20", "\t", "\r", "\n")

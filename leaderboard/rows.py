@@ -30,7 +30,8 @@ class Row:
 
     ``values``, ``intervals`` and ``statuses`` are per subset, with "all" for the whole; a metric
     that is not known is not in them. ``coverage`` is the share of the benchmark's clips that have
-    a record, NaN where it is not known. ``unranked`` says why the row has no rank, or is empty.
+    a record, NaN where it is not known. ``owner`` is the Hub name that a login vouched for.
+    ``unranked`` says why the row has no rank, or is empty.
     """
 
     row_id: str
@@ -40,6 +41,7 @@ class Row:
     intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
     statuses: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     organisation: str = ""
+    owner: str = ""
     link: str = ""
     weights: str = ""
     date: str = ""

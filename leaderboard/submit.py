@@ -123,12 +123,19 @@ def form_problems(form: Form) -> list[Problem]:
 
 
 def publish(
-    data: bytes, name: str, form: Form, board: Board, *, max_bytes: int, now: datetime | None = None
+    data: bytes,
+    name: str,
+    form: Form,
+    board: Board,
+    *,
+    max_bytes: int,
+    now: datetime | None = None,
+    owner: str = "",
 ) -> Published:
     """Score a file and put it on the board, by the strict protocol.
 
-    Raises ``FileRefusedError`` with every problem of file and fields, or ``Agl1kError`` when the
-    same file stands there already.
+    ``owner`` is the Hub name of who is signed in, or "". Raises ``FileRefusedError`` with every
+    problem of file and fields, or ``Agl1kError`` when the same file stands there already.
     """
     form = form.stripped()
     report = dry_run(data, name, board, max_bytes=max_bytes)
@@ -138,21 +145,31 @@ def publish(
     if wrong or report.strict is None:
         total = len(wrong) + (report.n_problems if report.problems else 0)
         raise FileRefusedError("The submission", [*wrong, *report.problems], total)
-    submission = _submission(report, report.strict, form, now or datetime.now(UTC))
+    submission = _submission(report, report.strict, form, owner, now or datetime.now(UTC))
     return Published(submission, board.submissions.publish(submission, data))
 
 
-def withdraw(store: SubmissionStore, submission_id: str, key: str) -> str:
-    """Take a submission back; returns what happened. Raises ``Agl1kError`` when it did not."""
+def withdraw(store: SubmissionStore, submission_id: str, key: str, owner: str = "") -> str:
+    """Take a submission back, by its key or signed in as its ``owner``; returns what happened.
+
+    Raises ``Agl1kError`` when it did not.
+    """
     submission_id, key = submission_id.strip(), key.strip()
     found = store.get(submission_id)
-    if not store.withdraw(submission_id, key):
-        raise Agl1kError(
-            "Nothing was withdrawn: this key does not open this submission. "
-            "Check both against what was shown when it was published."
-        )
+    if not store.withdraw(submission_id, key, owner):
+        raise Agl1kError(_NOT_YOURS.format(owner=owner) if owner and not key else _WRONG_KEY)
     name = found.model if found else "The submission"
     return f"{name} is withdrawn: its row is off the board and its file is deleted."
+
+
+_WRONG_KEY = (
+    "Nothing was withdrawn: this key does not open this submission. "
+    "Check both against what was shown when it was published."
+)
+_NOT_YOURS = (
+    "Nothing was withdrawn: {owner} did not publish this submission while signed in. "
+    "Check its id, or give its withdrawal key."
+)
 
 
 def recompute(submission: Submission, store: SubmissionStore, benchmark: Benchmark) -> Evaluation:
@@ -184,7 +201,9 @@ def _same(a: float, b: float) -> bool:
     return (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-9)
 
 
-def _submission(report: Report, scored: Evaluation, form: Form, now: datetime) -> Submission:
+def _submission(
+    report: Report, scored: Evaluation, form: Form, owner: str, now: datetime
+) -> Submission:
     return Submission(
         submission_id=uuid.uuid4().hex,
         benchmark=scored.benchmark,
@@ -196,7 +215,7 @@ def _submission(report: Report, scored: Evaluation, form: Form, now: datetime) -
         prompt=form.prompt,
         model_date=form.model_date,
         kind="verified",
-        owner="",
+        owner=owner,
         protocol=scored.protocol,
         scorer_version=SCORER_VERSION,
         file_name=report.file_name,

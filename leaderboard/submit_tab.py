@@ -24,8 +24,13 @@ from leaderboard.submit import (
 from leaderboard.tab import script
 from leaderboard.turns import Turns
 from leaderboard.upload import Upload
+from ui import login
 
 _GONE = "The file is no longer on the server. Drop it again."
+_WHY_SIGN_IN = (
+    "<p class='agl-muted'>Optional: sign in, and the board names you as the verified owner of what "
+    "you publish. You can then withdraw it without its key. Your Hub name is all that is kept.</p>"
+)
 _DETAIL = ("element", "trigger", "watch")
 
 
@@ -40,11 +45,14 @@ def run_dry(boards: Boards, settings: Settings, slug: str, path: str) -> Report:
     return dry_run(file.read_bytes(), file.name, boards[slug], max_bytes=max_bytes(settings))
 
 
-def publish_upload(boards: Boards, settings: Settings, slug: str, path: str, form: Form) -> str:
+def publish_upload(
+    boards: Boards, settings: Settings, slug: str, path: str, form: Form, owner: str = ""
+) -> str:
     """Publish an uploaded file; returns the receipt, or everything that is wrong, as HTML."""
     file, most = Path(path), max_bytes(settings)
     try:
-        published = publish(file.read_bytes(), file.name, form, boards[slug], max_bytes=most)
+        data = file.read_bytes()
+        published = publish(data, file.name, form, boards[slug], max_bytes=most, owner=owner)
     except Agl1kError as error:
         return not_published(error)
     except OSError:
@@ -64,11 +72,11 @@ def not_scored(error: Agl1kError) -> tuple[Any, Any, str]:
     return page, gr.update(visible=False), ""
 
 
-def withdraw_one(boards: Boards, submission_id: str, key: str) -> str:
+def withdraw_one(boards: Boards, submission_id: str, key: str, owner: str = "") -> str:
     """Withdraw a submission; returns what happened, as HTML."""
     store = next(iter(boards.values())).submissions
     try:
-        return render.note_page(withdraw(store, submission_id or "", key or ""))
+        return render.note_page(withdraw(store, submission_id or "", key or "", owner))
     except Agl1kError as error:
         return render.problems_page(error, "Nothing was withdrawn")
 
@@ -82,6 +90,7 @@ def build_submit(boards: Boards, settings: Settings, turns: Turns) -> None:
             "and nothing is stored. Publish it when you like what you see.</p>",
             apply_default_css=False,
         )
+        login.build_login(_WHY_SIGN_IN)
         board = gr.Dropdown(
             [(board.name, slug) for slug, board in boards.items()], value=first, label="Board"
         )
@@ -116,10 +125,13 @@ def build_submit(boards: Boards, settings: Settings, turns: Turns) -> None:
     async def on_board(slug: str, path: str | None) -> tuple[Any, ...]:
         return _limits(boards, settings, slug), *await scored(slug, path)
 
-    def on_publish(slug: str, path: str | None, *given: str | None) -> str:
+    def on_publish(
+        profile: gr.OAuthProfile | None, slug: str, path: str | None, *given: str | None
+    ) -> str:
         if not path:
             return not_published(Agl1kError("Drop a prediction file first."))
-        return publish_upload(boards, settings, slug, path, Form(*(text or "" for text in given)))
+        form, owner = Form(*(text or "" for text in given)), login.name_of(profile)
+        return publish_upload(boards, settings, slug, path, form, owner)
 
     quick: dict[str, Any] = {"queue": False, "api_visibility": "private"}
     shown = [report, form, receipt]
@@ -153,11 +165,14 @@ def _withdrawal(boards: Boards) -> None:
     with gr.Accordion("Withdraw a submission", open=False, elem_id="agl-withdraw"):
         with gr.Row():
             submission = gr.Textbox(label="Submission")
-            key = gr.Textbox(label="Withdrawal key", type="password")
+            label = "Withdrawal key"
+            if login.is_offered():
+                label += " (not needed for what you published signed in)"
+            key = gr.Textbox(label=label, type="password")
         button = gr.Button("Withdraw")
         told = gr.HTML(apply_default_css=False)
 
-    def on_withdraw(submission_id: str, withdraw_key: str) -> str:
-        return withdraw_one(boards, submission_id, withdraw_key)
+    def on_withdraw(profile: gr.OAuthProfile | None, submission_id: str, withdraw_key: str) -> str:
+        return withdraw_one(boards, submission_id, withdraw_key, login.name_of(profile))
 
     button.click(on_withdraw, [submission, key], told, queue=False, api_visibility="private")

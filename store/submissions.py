@@ -117,15 +117,15 @@ class SubmissionStore:
             )
         return gzip.decompress(content)
 
-    def withdraw(self, submission_id: str, key: str) -> bool:
-        """Take a submission off the board and delete its file; False when the key is not its key.
+    def withdraw(self, submission_id: str, key: str, owner: str = "") -> bool:
+        """Take a submission off the board and delete its file.
 
-        Withdrawing twice with the right key is True and changes nothing.
+        It takes its key, or the ``owner`` that a login vouched for when it was published; else
+        False. Withdrawing twice is True and changes nothing.
         """
         mine = submissions.c.submission_id == submission_id
         with self._database.write() as connection:
-            kept = connection.scalar(select(submissions.c.withdraw_key_sha256).where(mine))
-            if not hmac.compare_digest(kept or "", _key_hash(key)):
+            if not _may_withdraw(connection, submission_id, key, owner):
                 return False
             connection.execute(
                 update(submissions)
@@ -154,6 +154,15 @@ class SubmissionStore:
         query = select(*_COLUMNS).where(*conditions).order_by(submissions.c.sequence)
         with self._database.read() as connection:
             return [Submission(*row) for row in connection.execute(query)]
+
+
+def _may_withdraw(connection: Connection, submission_id: str, key: str, owner: str) -> bool:
+    query = select(submissions.c.withdraw_key_sha256, submissions.c.owner)
+    row = connection.execute(query.where(submissions.c.submission_id == submission_id)).first()
+    if row is None:
+        return False
+    is_owner = bool(owner) and row.owner == owner
+    return is_owner or hmac.compare_digest(row.withdraw_key_sha256, _key_hash(key))
 
 
 def _key_hash(key: str) -> str:

@@ -11,16 +11,16 @@ import base64
 import hashlib
 import json
 import threading
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-import uvicorn
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
+
+from tests.served import served
 
 WRITE, READ = "hf_fake_write", "hf_fake_read"
 USER = "tester"
@@ -127,21 +127,8 @@ class FakeHub:
 @contextmanager
 def serving(hub: FakeHub, port: int = 0) -> Iterator[FakeHub]:
     """Serve the hub on a port of this machine for the block; tells it in ``hub.endpoint``."""
-    config = uvicorn.Config(build_app(hub), port=port, log_level="warning", access_log=False)
-    config.timeout_graceful_shutdown = 0
-    server = uvicorn.Server(config)
-    socket = config.bind_socket()
-    hub.endpoint = f"http://127.0.0.1:{socket.getsockname()[1]}"
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
-    thread.start()
-    while not server.started and thread.is_alive():  # until then connections are refused
-        time.sleep(0.005)
-    try:
+    with served(build_app(hub), port) as hub.endpoint:
         yield hub
-    finally:
-        server.should_exit = True
-        thread.join(30)
-        socket.close()
 
 
 def build_app(hub: FakeHub) -> FastAPI:

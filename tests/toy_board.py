@@ -78,12 +78,18 @@ def make_board(
 
 
 def add_model(
-    board: Board, model: str, degrees_off: float = 1.0, *, weights: str = "open", **more: str
+    board: Board,
+    model: str,
+    degrees_off: float = 1.0,
+    *,
+    weights: str = "open",
+    owner: str = "",
+    **more: str,
 ) -> Published:
     assert board.benchmark is not None
     data = prediction_file(board.benchmark, degrees_off)
     form = Form(model, weights=weights, **more)
-    return publish(data, "answers.json", form, board, max_bytes=MAX_BYTES, now=NOW)
+    return publish(data, "answers.json", form, board, max_bytes=MAX_BYTES, now=NOW, owner=owner)
 
 
 def add_guesses(

@@ -11,18 +11,16 @@ Every page fails its test when it asks anything outside 127.0.0.1, or when its s
 from __future__ import annotations
 
 import shutil
-import socket
-import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-import uvicorn
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+
+from tests.served import served
 
 FLAGS = [
     "--no-sandbox",
@@ -65,18 +63,8 @@ def browser() -> Iterator[Browser]:
 @contextmanager
 def running(app: Any) -> Iterator[str]:
     """Run an ASGI app on a free port of 127.0.0.1; yields its URL with a slash at the end."""
-    with closing(socket.socket()) as listener:
-        listener.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-        thread.start()
-        while not server.started and thread.is_alive():
-            time.sleep(0.01)
-        assert server.started, "the app did not start"
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        server.should_exit = True
-        thread.join(10)
+    with served(app, shutdown_s=1) as url:
+        yield f"{url}/"
 
 
 @pytest.fixture

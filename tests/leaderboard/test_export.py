@@ -56,6 +56,13 @@ def test_a_models_name_is_no_formula_in_the_download(board: Board, name: str) ->
             assert not cell.startswith(FORMULA)
 
 
+def test_the_owner_is_in_both_formats(board: Board) -> None:
+    add_model(board, "Near", 1.0, owner="ada_1")
+    view = make_view(board, Query(kinds=("verified",)))
+    assert [row["owner"] for row in to_json(view)["rows"]] == ["ada_1"]
+    assert [row["owner"] for row in csv.DictReader(io.StringIO(to_csv(view)))] == ["ada_1"]
+
+
 def test_the_csv_holds_every_number_as_a_number(board: Board) -> None:
     add_model(board, "Near", 1.0)
     view = make_view(board, Query(subset="speech"))

@@ -54,6 +54,29 @@ def test_the_table_is_a_table(board: Board) -> None:
     assert "4 rows, all clips, ranked by Distance, km." in " ".join(tags.words.split())
 
 
+def test_a_verified_owner_is_named_on_the_row_behind_it_and_on_the_receipt(board: Board) -> None:
+    owned = add_model(board, "Near", 0.5, owner="ada_1")
+    row = board.row(owned.submission.submission_id)
+    assert row is not None
+    detail = render.row_detail(make_detail(board, row), board)
+    assert "Verified owner" in detail
+    for html in (board_page({"toy": board}, ""), detail):
+        assert ("href", "https://huggingface.co/ada_1") in Tags(html).attributes
+    assert "Signed in as ada_1 you can withdraw it" in render.published_page(owned, board)
+
+
+def test_without_a_login_no_owner_is_named(board: Board) -> None:
+    done = add_model(board, "Near", 0.5)
+    row = board.row(done.submission.submission_id)
+    assert row is not None
+    pages = [
+        board_page({"toy": board}, ""),
+        render.row_detail(make_detail(board, row), board),
+        render.published_page(done, board),
+    ]
+    assert not any("owner" in html or "huggingface" in html for html in pages)
+
+
 @pytest.mark.parametrize("query", ["sort=geoscore", "sort=geoscore&reverse=1", "sort=model"])
 def test_the_sorted_column_says_so(board: Board, query: str) -> None:
     html = board_page({"toy": board}, query)
@@ -62,7 +85,7 @@ def test_the_sorted_column_says_so(board: Board, query: str) -> None:
 
 
 def test_what_people_wrote_is_text_everywhere(board: Board) -> None:
-    done = add_model(board, EVIL, 0.5, organisation=EVIL, prompt=EVIL)
+    done = add_model(board, EVIL, 0.5, organisation=EVIL, prompt=EVIL, owner=EVIL)
     other = add_model(board, "Other", 3.0).submission.submission_id
     row = board.row(done.submission.submission_id)
     assert row is not None

@@ -178,6 +178,19 @@ def test_withdrawing_needs_the_key(board: Board) -> None:
     )
 
 
+def test_its_owner_withdraws_and_another_is_told_whose_it_is_not(board: Board) -> None:
+    assert board.benchmark is not None
+    data = prediction_file(board.benchmark, 1.0)
+    done = publish(data, "x.json", GOOD, board, max_bytes=MAX_BYTES, owner="ada")
+    submission_id = done.submission.submission_id
+    assert done.submission.owner == "ada"
+    with pytest.raises(Agl1kError, match="bob did not publish this submission while signed in"):
+        withdraw(board.submissions, submission_id, "", "bob")
+    with pytest.raises(Agl1kError, match="does not open"):
+        withdraw(board.submissions, submission_id, "a wrong key", "bob")
+    assert "A model is withdrawn" in withdraw(board.submissions, submission_id, "", "ada")
+
+
 def test_the_same_file_for_the_same_model_is_taken_once(board: Board) -> None:
     add_model(board, "Near", 2.0)
     with pytest.raises(Agl1kError, match="already stands for the model 'Near'"):

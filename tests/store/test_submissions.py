@@ -194,6 +194,19 @@ def test_only_its_own_key_withdraws(store: SubmissionStore) -> None:
     assert store.file(first.submission_id) == FILE
 
 
+def test_its_owner_withdraws_without_the_key(store: SubmissionStore) -> None:
+    owned, anonymous = submission(owner="ada"), submission(model="Another")
+    for new in (owned, anonymous):
+        store.publish(new, FILE)
+    for nobody in ("", "Ada", "adam", "bob"):
+        assert store.withdraw(owned.submission_id, "", nobody) is False
+    for anybody in ("", "ada"):
+        assert store.withdraw(anonymous.submission_id, "", anybody) is False
+    assert store.withdraw("none", "", "ada") is False
+    assert store.withdraw(owned.submission_id, "wrong", "ada") is True
+    assert store.list("demo") == [anonymous]
+
+
 def test_the_key_itself_is_not_kept(store: SubmissionStore, database: Database) -> None:
     key = store.publish(submission(), FILE)
     assert len(key) >= 32

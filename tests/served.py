@@ -1,0 +1,31 @@
+"""An ASGI app, served on this machine as long as a block lasts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+
+
+@contextmanager
+def served(app: Any, port: int = 0, *, shutdown_s: int = 0) -> Iterator[str]:
+    """Serve on ``port`` of 127.0.0.1, a free one by default; gives the address, without a slash."""
+    config = uvicorn.Config(app, port=port, log_level="error", access_log=False)
+    config.timeout_graceful_shutdown = shutdown_s
+    server = uvicorn.Server(config)
+    socket = config.bind_socket()
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
+    thread.start()
+    while not server.started and thread.is_alive():  # until then connections are refused
+        time.sleep(0.005)
+    assert server.started, "the app did not start"
+    try:
+        yield f"http://127.0.0.1:{socket.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        socket.close()
