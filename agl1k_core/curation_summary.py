@@ -39,10 +39,12 @@ def summary_lines(curated: Curated) -> list[str]:
     speech = sum(clip.classes.get("human", 0.0) >= PRESENT_FROM for clip in chosen)
     countries = {clip.country for clip in chosen}
     lines = [f"{n} {_SAID[reason]}" for reason, n in counts(curated).items()]
-    return [
-        *lines,
-        f"{speech} with speech, {len(chosen) - speech} without, from {len(countries)} countries",
-    ]
+    lines.append(
+        f"{speech} with speech, {len(chosen) - speech} without, from {len(countries)} countries"
+    )
+    if curated.provenance["rules"]["balanced"] and len(chosen) > 1 and speech in (0, len(chosen)):
+        lines.append(f"Not balanced: no clip with{'out' if speech else ''} speech could be taken")
+    return lines
 
 
 def summary_markdown(curated: Curated) -> str:

@@ -13,7 +13,7 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
@@ -91,6 +91,7 @@ class SelectionRules:
 
     Clips are near-duplicates if they are closer than ``min_distance_km`` and, where both times are
     known, closer than ``min_hours``. ``target`` None takes all that the other rules allow.
+    ``balanced`` is lifted where all candidates are speech, or none is.
     """
 
     target: int | None = None
@@ -118,6 +119,8 @@ def select(candidates: Sequence[Candidate], rules: SelectionRules) -> dict[str, 
     """Key -> verdict, for every candidate; the same whatever their order."""
     verdicts = _contradictions(candidates, rules)
     left = [candidate for candidate in candidates if candidate.key not in verdicts]
+    if len({candidate.speech for candidate in left}) < 2:
+        rules = replace(rules, balanced=False)  # one kind alone cannot be balanced
     selection = _Selection(sorted(left, key=lambda one: one.key), rules)
     while (chosen := selection.next()) is not None:
         selection.take(chosen)

@@ -151,3 +151,11 @@ def test_a_killed_run_goes_on_with_the_same_result(forty: Path, tmp_path: Path) 
         assert done.exit_code == 0, done.output
     assert raw.contents(tmp_path / "killed") == raw.contents(tmp_path / "whole")
     assert len(raw.read_csv(tmp_path / "whole" / "report.csv")) == 40
+
+
+def test_a_folder_of_one_kind_is_no_dead_end(tmp_path: Path) -> None:
+    raw.write_collection(tmp_path / "raw", 3, ())
+    result = run("curate", tmp_path / "raw", "-o", tmp_path / "bench", "--tagger", "none")
+    assert result.exit_code == 0, result.output
+    assert "3 with speech, 0 without, from 3 countries" in result.stdout
+    assert "Not balanced: no clip without speech could be taken" in result.stdout
