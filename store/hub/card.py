@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -100,6 +101,14 @@ def is_ours(page: str) -> bool:
 def declares(page: str, kinds: Iterable[str]) -> bool:
     """Whether the page declares just these kinds with today's columns."""
     return page.startswith(declaration(kinds))
+
+
+def is_newer(page: str) -> bool:
+    """Whether the page declares columns, or kinds of rows, that only a newer version knows."""
+    declared = page.removeprefix("---\n").partition("\n---\n")[0]
+    told = re.findall(r"^[- ]+(?:config_)?name: (\S+)$", declared, re.MULTILINE)
+    known = {field.name for kind in KINDS.values() for field in kind.fields}
+    return not known.union(KINDS).issuperset(told)
 
 
 def _pattern(kind: Kind) -> str:

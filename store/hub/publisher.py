@@ -251,7 +251,8 @@ class Publisher:
                     "is. Delete it there to get one that declares the columns."
                 )
                 return {}
-        if card.declares(old, self._declared) and not anew:
+        is_right = card.declares(old, self._declared) and not anew
+        if is_right or card.is_newer(old):  # a newer server's page declares what ours would not
             return {}
         wanted = [name for name in KINDS if name in self._declared]
         numbers, now = card.count(self._database), datetime.now(UTC)

@@ -125,8 +125,10 @@ def _insert(database: Database, tables: dict[str, pa.Table]) -> None:
     """Oldest rows first, so that their order in the database is that of their making."""
     by_kind: dict[str, list[pa.Table]] = {kind: [] for kind in KINDS}
     for name, table in tables.items():
-        kind = table.schema.metadata[b"agl1k"].decode()
-        by_kind[kind].append(table.append_column("shard", pa.repeat(pa.scalar(name), len(table))))
+        kind = KINDS[table.schema.metadata[b"agl1k"].decode()]
+        known = table.select(kind.schema.names)
+        shard = pa.repeat(pa.scalar(name), len(table))
+        by_kind[kind.name].append(known.append_column("shard", shard))
     rows = {
         kind: joined(KINDS[kind], found).to_pylist() if found else []
         for kind, found in by_kind.items()

@@ -71,14 +71,21 @@ class Kind:
         return pa.Table.from_pylist([dict(row) for row in rows], schema=self.schema)
 
     def conform(self, table: pa.Table) -> pa.Table:
-        """A table of an older schema in today's: columns it lacks are None."""
+        """A table of another version in today's schema: columns it lacks are None.
+
+        Columns of a newer version follow ours, so that rewriting a file loses none.
+        """
         columns = [
             table[field.name].cast(field.type)
             if field.name in table.column_names
             else pa.nulls(len(table), field.type)
             for field in self.fields
         ]
-        return pa.Table.from_arrays(columns, schema=self.schema)
+        conformed = pa.Table.from_arrays(columns, schema=self.schema)
+        for name in table.column_names:
+            if name not in conformed.column_names:
+                conformed = conformed.append_column(name, table[name])
+        return conformed
 
 
 _ROW = (
@@ -216,7 +223,7 @@ def to_parquet(table: pa.Table) -> bytes:
 
 
 def from_parquet(name: str, content: bytes) -> pa.Table:
-    """The rows of a file in today's schema.
+    """The rows of a file in today's schema, with what a newer version has added.
 
     Raises ``Agl1kError`` when the file is not one that AGL1K wrote, or is broken.
     """
@@ -243,7 +250,7 @@ _MOVE_IT = "It is left alone; move it out of the dataset's data folder, or load_
 
 def joined(kind: Kind, tables: Sequence[pa.Table]) -> pa.Table:
     """All rows, oldest first, each id once."""
-    table = pa.concat_tables(tables).sort_by(
+    table = pa.concat_tables(tables, promote_options="default").sort_by(
         [("created_utc", "ascending"), (kind.id_column, "ascending")]
     )
     ids = table[kind.id_column].to_pylist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -11,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from huggingface_hub import DatasetCard
 
@@ -18,7 +21,7 @@ from store.database import Database
 from store.guesses import Guess, GuessStore
 from store.hub import card
 from store.hub.publisher import Publisher
-from store.hub.rewriting import join_days
+from store.hub.rewriting import join_days, take_out
 from store.hub.schema import GUESSES, KINDS, SKIPS, SUBMISSIONS, shard_name, to_parquet
 from store.submissions import SubmissionStore
 from tests.fake_hub import FakeHub
@@ -96,6 +99,43 @@ def test_files_of_two_servers_two_versions_and_joined_ones_can_be_loaded(
     assert len(ids_on(hub)) == 2 * 6 + 2
 
 
+def newer(row: dict[str, object]) -> tuple[str, bytes]:
+    """A file of a version that also publishes where players looked."""
+    grown = GUESSES.table([row]).append_column("heading", pa.array([90.0]))
+    content = to_parquet(grown)
+    return shard_name(GUESSES, "2026-01-01", f"new-{row['guess_id']}", content), content
+
+
+def test_a_newer_server_beside_this_one_keeps_its_column(
+    hub: FakeHub, tmp_path: Path, make_guess: MakeGuess
+) -> None:
+    """It published first; this one pushes, joins, takes rows out, and reads back."""
+    page = card.build("tester/plays", ["guesses"], card.Numbers({}, 0, 0, None, None), NOW)
+    last = "    dtype: timestamp[us, tz=UTC]\n"
+    grown = page.replace(last, f"{last}  - name: heading\n    dtype: float64\n", 1)
+    assert (card.is_newer(page), card.is_newer(grown)) == (False, True)
+    hub.create().put("README.md", grown.encode())
+    for number in range(3):
+        player = "gone" if number == 2 else "stays"
+        row = _row(make_guess(guess_id=f"new{number}", round_id=f"n{number}", player_id=player))
+        hub.repo().put(*newer(row))
+    with Database(f"sqlite:///{tmp_path / 'a.db'}") as database:
+        publisher = Publisher(database, remote_to(hub))
+        for number in range(2):
+            GuessStore(database).record(make_guess(round_id=f"r{number}"))
+            publisher.turn()
+        assert len(GuessStore(database).of_benchmark("demo")) == 5
+    take_out(remote_to(hub), "player_id", ["gone"])
+    join_days(remote_to(hub), "9998-01-01")
+    assert hub.repo().head.files["README.md"].data == grown.encode()
+    [name] = [name for name in hub.repo().head.files if "2026-01-01" in name]
+    rows = pq.read_table(io.BytesIO(hub.repo().head.files[name].data)).to_pylist()
+    assert [(row["guess_id"], row["heading"]) for row in rows] == [("new0", 90.0), ("new1", 90.0)]
+    found = load(hub, tmp_path / "home", "guesses")
+    assert len(found["guesses"]["ids"]) == len(found["guesses"]["streamed_ids"]) == 4
+    assert found["guesses"]["types"]["heading"] == "float64"
+
+
 def _row(guess: Guess) -> dict[str, object]:
     return {name: getattr(guess, name) for name in GUESSES.schema.names}
 
@@ -143,7 +183,9 @@ def test_a_newer_version_declares_its_column(
 ) -> None:
     hub.create()
     stale = card.build("a/b", ["guesses"], card.Numbers({}, 0, 0, None, None), NOW)
-    hub.repo().put("README.md", stale.replace("- name: seconds", "- name: secs").encode())
+    lacking = stale.replace("  - name: seconds\n    dtype: float64\n", "")
+    assert lacking != stale
+    hub.repo().put("README.md", lacking.encode())
     GuessStore(database).record(make_guess())
     Publisher(database, remote_to(hub)).turn()
     assert b"- name: seconds" in hub.repo().head.files["README.md"].data
