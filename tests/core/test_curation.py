@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections import Counter
@@ -16,6 +15,7 @@ from agl1k_core.collection import Collection, open_collection
 from agl1k_core.curation import Curated, Rules, curate
 from agl1k_core.errors import Agl1kError, FileRefusedError
 from agl1k_core.filters import AcousticFilters
+from agl1k_core.folder_tags import ClipTags, read_tags
 from agl1k_core.listening import CRASHED, FAILED, Ear
 from agl1k_core.localizability import Localizability
 from agl1k_core.selection import Reason, SelectionRules
@@ -195,6 +195,9 @@ def test_localizability_sorts_out_and_is_told(forty: Path, tmp_path: Path) -> No
     assert found.judged[8].verdict.detail == "Its localizability of 1.000 is not above 1."
     curated_folder.write(found, tmp_path / "out")
     assert "above 1, by a model fitted to" in (tmp_path / "out" / "summary.md").read_text()
+    tags = read_tags(tmp_path / "out")
+    assert (tags.tagger, tags.theta) == ("tone", 1.0)
+    assert {told.localizability for told in tags.clips.values()} == {1.5}
 
 
 def test_without_a_model_the_summary_says_so(result: Curated, tmp_path: Path) -> None:
@@ -215,13 +218,13 @@ def test_the_folder_is_a_benchmark(result: Curated, tmp_path: Path) -> None:
     curated_folder.write(result, out)
     benchmark = tables.read_folder(out)
     assert (benchmark.slug, len(benchmark)) == ("my-sounds", 32)
-    assert benchmark.subsets["speech"].sum() == 16
+    subsets = {name: int(mask.sum()) for name, mask in benchmark.subsets.items()}
+    assert (subsets["speech"], subsets["non_speech"], subsets["animal"]) == (16, 16, 16)
+    assert (subsets["music"], subsets["nature"], subsets["things"]) == (0, 0, 0)
     rows = raw.read_csv(out / "report.csv")
     assert Counter(row["decision"] for row in rows) == {"in": 32, "out": 8}
     assert all((out / clip.file_name).is_file() for clip in benchmark.clips)
-    assert json.loads((out / "tags.json").read_text())["clips"]["clip-000"]["presence"] == {
-        raw.SPEECH: 1.0
-    }
+    assert read_tags(out).clips["clip-000"] == ClipTags({raw.SPEECH: 1.0})
     assert not [path for path in out.iterdir() if path.name.startswith(".")]
 
 
