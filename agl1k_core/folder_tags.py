@@ -31,12 +31,12 @@ class ClipTags:
 class FolderTags:
     """Key -> what sounds in a clip.
 
-    ``tagger`` is the backend's name, "" where nothing tells it; ``theta`` is the threshold of the
-    localizability model, None where there was none.
+    ``tagger`` is what ``localizability.tagger_of`` tells, empty where nothing is known; ``theta``
+    is the threshold of the localizability model, None where there was none.
     """
 
     clips: Mapping[str, ClipTags] = field(default_factory=dict)
-    tagger: str = ""
+    tagger: Mapping[str, Any] = field(default_factory=dict)
     theta: float | None = None
 
 
@@ -58,7 +58,7 @@ def read_tags(folder: Path | None) -> FolderTags:
         raise FileRefusedError(str(folder / TAGS), problems[:_MOST_SHOWN], len(problems))
     return FolderTags(
         clips={key: _clip_tags(clip) for key, clip in data["clips"].items()},
-        tagger=str((data.get("tagger") or {}).get("name", "")),
+        tagger=data.get("tagger") or {},
         theta=(data.get("localizability") or {}).get("theta"),
     )
 

@@ -41,9 +41,10 @@ def sounds_of(clip: Clip, tags: FolderTags) -> Sounds:
     heard = tags.clips.get(clip.key)
     if heard is None:
         return Sounds(_longest((_CLASSES[name], share) for name, share in clip.classes.items()))
+    tagger = str(tags.tagger.get("name", ""))
     return Sounds(
         _longest((audioset.name_of(name), share) for name, share in heard.presence.items()),
-        _TAGGERS.get(tags.tagger, tags.tagger),
+        _TAGGERS.get(tagger, tagger),
         heard.localizability,
         tags.theta,
     )

@@ -196,7 +196,7 @@ def test_localizability_sorts_out_and_is_told(forty: Path, tmp_path: Path) -> No
     curated_folder.write(found, tmp_path / "out")
     assert "above 1, by a model fitted to" in (tmp_path / "out" / "summary.md").read_text()
     tags = read_tags(tmp_path / "out")
-    assert (tags.tagger, tags.theta) == ("tone", 1.0)
+    assert (tags.tagger["name"], tags.theta) == ("tone", 1.0)
     assert {told.localizability for told in tags.clips.values()} == {1.5}
 
 

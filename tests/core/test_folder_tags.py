@@ -20,7 +20,7 @@ def test_a_folder_without_tags_has_none(tmp_path: Path) -> None:
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     text = tags_json(CLIPS, {"name": "yamnet", "threshold": 0.2}, {"theta": 1.0})
     (tmp_path / "tags.json").write_text(text, "utf-8")
-    assert read_tags(tmp_path) == FolderTags(CLIPS, "yamnet", 1.0)
+    assert read_tags(tmp_path) == FolderTags(CLIPS, {"name": "yamnet", "threshold": 0.2}, 1.0)
     (tmp_path / "tags.json").write_text(tags_json(CLIPS, None), "utf-8")
     assert read_tags(tmp_path) == FolderTags(CLIPS)
 

@@ -22,7 +22,7 @@ CLIP = Clip("a", 1.0, 2.0, classes={"human": 0.3, "nature": 0.9, "animal": 0.0})
 
 def test_tags_come_before_the_classes_of_the_table() -> None:
     presence = {SPEECH: 0.96, CHIRP: 0.4, WIND: 0.06, FAINT: 0.01}
-    tags = FolderTags({"a": ClipTags(presence, 1.5)}, "yamnet", 1.0)
+    tags = FolderTags({"a": ClipTags(presence, 1.5)}, {"name": "yamnet"}, 1.0)
     sounds = sounds_of(CLIP, tags)
     heard = (("Speech", 0.96), ("Chirp, tweet", 0.4), ("Wind", 0.06))
     assert sounds == Sounds(heard, "YAMNet", 1.5, 1.0)
@@ -62,7 +62,7 @@ def test_tags_are_told_with_the_place_and_never_before(
 ) -> None:
     marks = {clip.key: f"mark of {clip.key}" for clip in toy.clips}
     clips = {key: ClipTags({mark: 0.5}, 1.23456) for key, mark in marks.items()}
-    game = new_game(tags={"toy": FolderTags(clips, "tagger-x", 0.98765)})
+    game = new_game(tags={"toy": FolderTags(clips, {"name": "tagger-x"}, 0.98765)})
     player = game.new_player()
     view = game.start_free(player, "toy")
     for position in range(view.n_clips):
@@ -94,7 +94,7 @@ def test_a_class_of_the_table_is_shown_without_a_tagger(game: Game) -> None:
 
 def test_names_from_a_file_cannot_be_markup(new_game: Callable[..., Game], toy: Benchmark) -> None:
     clips = {clip.key: ClipTags({"<b>": 0.5}) for clip in toy.clips}
-    game = new_game(tags={"toy": FolderTags(clips, "<i>")})
+    game = new_game(tags={"toy": FolderTags(clips, {"name": "<i>"})})
     player = game.new_player()
     view = game.guess(game.start_free(player, "toy").token, player, 0, 0)
     assert view.reveal is not None
