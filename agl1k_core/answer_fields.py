@@ -1,16 +1,19 @@
 """The fields of an answer that has been read into objects: finding them, judging them.
 
-Several candidates: a ranked list gives its first. Two coordinates always come from one object.
+Several candidates: a list gives the most confident, one without confidences its first. Two
+coordinates always come from one object.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
+from importlib import resources
 
 from agl1k_core import places
 from agl1k_core.coordinates import Angle, ordered, read_angle, read_pair
@@ -50,21 +53,38 @@ LABELS = ("city", "country", "continent")
 GIVEN = ("latitude", "longitude", *LABELS)
 
 _NAMES = {
-    "latitude": "latitude lat latitud breitengrad latdeg latitudedeg latitudedegrees 纬度",
-    "longitude": "longitude lon lng long longitud längengrad londeg lngdeg longitudedeg "
-    "longitudedegrees 经度",
-    "city": "city town cityname nearestcity citytown cityortown citylocality municipality "
-    "locality ville stadt ciudad 城市",
-    "country": "country countryname nation countryorregion pays land país 国家",
-    "continent": "continent continentname kontinent continente 大洲 大陆",
+    "latitude": "latitude lat latdeg latitudedeg latitudedegrees",
+    "longitude": "longitude lon lng long londeg lngdeg longitudedeg longitudedegrees",
+    "city": "city town cityname nearestcity citytown cityortown citylocality municipality locality",
+    "country": "country countryname nation countryorregion",
+    "continent": "continent continentname",
     "reason": "reason reasoning rationale explanation justification analysis thoughtprocess "
     "chainofthought",
     "pair": "coordinates coordinate coords coord latlng latlon latlong latitudelongitude "
     "latitudeandlongitude gps gpscoordinates gpslocation point position geocoordinates geo "
     "geometry location geolocation",
+    "latitude side": "latitudedirection latdirection latdir latitudehemisphere lathemisphere "
+    "latituderef latref",
+    "longitude side": "longitudedirection londirection lngdirection longdirection londir "
+    "longitudehemisphere lonhemisphere lnghemisphere longituderef lonref lngref",
     "reversed pair": "lnglat lonlat longlat longitudelatitude",
 }
-_FIELD_OF_KEY = {key: name for name, keys in _NAMES.items() for key in keys.split()}
+
+
+def _field_words() -> dict[str, list[str]]:
+    path = resources.files("agl1k_core") / "data" / "field_words.json"
+    words: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8"))
+    return {name: words[name] for name in GIVEN}
+
+
+def _plain(key: str) -> str:
+    return "".join(char for char in key.casefold() if char.isalnum())
+
+
+#: What other languages than English call the fields that place an answer.
+FIELD_WORDS = _field_words()
+_FIELD_OF_KEY = {_plain(word): name for name, words in FIELD_WORDS.items() for word in words}
+_FIELD_OF_KEY |= {key: name for name, keys in _NAMES.items() for key in keys.split()}
 _PREFIX = re.compile(
     r"^(?:(?:most)?(?:predicted|prediction|pred|estimated|estimate|guessed|guess|final|best|likely"
     r"|approximate|approx|probable|center|centre|answer))+"
@@ -77,6 +97,8 @@ _MOST_NODES = 5000
 _MOST_KEYS = 64
 _LONGEST_LABEL = 300
 
+_CONFIDENCE = ("confidence", "probability", "prob", "likelihood", "certainty", "confidencescore")
+
 Fields = dict[str, object]
 
 
@@ -87,7 +109,7 @@ def field_of_key(key: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _field_of_key(key: str) -> str | None:
-    plain = "".join(char for char in key.casefold() if char.isalnum())
+    plain = _plain(key)
     return _FIELD_OF_KEY.get(plain) or _FIELD_OF_KEY.get(_PREFIX.sub("", plain))
 
 
@@ -124,7 +146,7 @@ def _objects(tree: object) -> Iterator[Mapping[str, object]]:
         if isinstance(node, dict):
             yield node
             for key, value in node.items():
-                plain = "".join(char for char in str(key)[:_MOST_KEYS].casefold() if char.isalnum())
+                plain = _plain(str(key)[:_MOST_KEYS])
                 if isinstance(value, dict | list) and not _TRUTH.match(plain):
                     (aside if _ASIDE.search(plain) else queue).append(value)
         elif isinstance(node, list):
@@ -133,10 +155,25 @@ def _objects(tree: object) -> Iterator[Mapping[str, object]]:
 
 def _first_placing(items: list[object]) -> list[object]:
     nested: list[object] = [item for item in items[:_MOST_NODES] if isinstance(item, dict | list)]
-    for item in nested:
-        if isinstance(item, dict) and places_something(_local_fields(item)):
-            return [item]
-    return nested
+    placing: list[object] = [
+        x for x in nested if isinstance(x, dict) and places_something(_local_fields(x))
+    ]
+    if not placing:
+        return nested
+    confidences = [_confidence(item) for item in placing if isinstance(item, dict)]
+    if any(confidence is None for confidence in confidences):
+        return placing[:1]
+    return [placing[confidences.index(max(x for x in confidences if x is not None))]]
+
+
+def _confidence(item: Mapping[str, object]) -> float | None:
+    """How sure an object says to be: a number, or a text such as "60 %"."""
+    for key, value in item.items():
+        if _plain(str(key)[:_MOST_KEYS]) in _CONFIDENCE:
+            found = read_angle(value)
+            of_a_hundred = isinstance(value, str) and "%" in value
+            return found.degrees / (100 if of_a_hundred else 1) if found else None
+    return None
 
 
 def _local_fields(node: Mapping[str, object]) -> Fields:
@@ -151,6 +188,10 @@ def _local_fields(node: Mapping[str, object]) -> Fields:
             pairs.update(_pair_fields(value, lon_first=name != "pair" or _is_geojson(node)))
         elif name not in found or found[name] in (None, ""):
             found[name] = value
+    for name in ("latitude", "longitude"):
+        side = found.pop(f"{name} side", None)
+        if isinstance(side, str) and isinstance(found.get(name), int | float | str):
+            found[name] = f"{found[name]} {side}"
     return {**pairs, **found}
 
 
@@ -165,10 +206,9 @@ def _pair_fields(value: object, *, lon_first: bool) -> Fields:
         if angles[0] and angles[1]:
             return _point_fields(angles[0], angles[1], lon_first=lon_first)
     if isinstance(value, str) and len(value) <= _LONGEST_LABEL:
-        pair = read_pair(value)
+        pair = read_pair(value, lon_first=lon_first)
         if pair:
-            lat, lon = pair[::-1] if lon_first else pair
-            return {"latitude": lat, "longitude": lon}
+            return {"latitude": pair[0], "longitude": pair[1]}
         return _named_place(value)
     return {}
 

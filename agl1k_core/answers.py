@@ -1,8 +1,9 @@
 """One raw answer of a model -> a status, a point and place names; never raises.
 
 In this order: the text as valid JSON; without its thinking, the last JSON object in it that places
-the clip; a repaired object; lines such as "Latitude: 48.85"; a pair of coordinates in prose; and,
-if there is nothing of the kind, whether the text is a refusal or the message of a failed call.
+the clip; a repaired object; lines and tables such as "Latitude: 48.85"; a pair of coordinates in
+prose; and, if there is nothing of the kind, whether the text is a refusal or the message of a
+failed call.
 Every step is linear in the length of the text.
 """
 
@@ -17,16 +18,15 @@ import orjson
 
 from agl1k_core import places
 from agl1k_core.answer_fields import (
-    LABELS,
     Answer,
     Fields,
     Status,
-    field_of_key,
     find_fields,
     judge,
     places_something,
 )
-from agl1k_core.coordinates import pair_in_prose, read_angle, tidy
+from agl1k_core.answer_lines import key_values, plain_latex, prose_fields
+from agl1k_core.coordinates import read_angle
 from agl1k_core.replies import is_failed_call, is_refusing_prose
 
 __all__ = ["Answer", "Status", "parse_answer"]
@@ -43,22 +43,8 @@ _THINKING = re.compile(
 _OBJECT_START = re.compile(r"\{(?=\s{0,99}[\"}])|\[(?=\s{0,20}\{)")
 #: Digits at the very end of a text that was cut off: 1 may have become 116.4.
 _UNFINISHED_NUMBER = re.compile(r"\"?[-+]?(?<![\d.])\d{1,20}\.?$")
+_OF_A_PLACE = re.compile(r"\b(?:locat|place|where|country|city|coordinates)", re.IGNORECASE)
 _WORDS_WITHIN = ("answer", "response", "output", "text", "content", "message", "result", "refusal")
-_KEY = re.compile(
-    r"(?:(?<![^\W_])(?<!true[_ ])(?P<key>lat(?:itude)?|long(?:itude)?|lon|lng"
-    r"|breitengrad|längengrad)|(?:^|[\n,;{|•.]|(?<=\s)\*\*)[\s\"'*_`#>|-]{0,8}(?:\d{1,2}[.)]\s)?[\s\"'*_`]{0,4}"
-    r"(?:predicted[_ ]|estimated[_ ]|most likely |likely |best guess )?"
-    r"(?P<label>city|town|country|continent|coordinates?|lat/lon|lat/long|lat/lng|location|position|gps)"
-    r"(?:[_ ]name|[_ ]coordinates)?)"
-    r"[\"'*_`]{0,4}(?:\s?\([^()\n]{0,24}\))?[\s*_`]{0,4}"
-    r"(?:[:=：|]|\s[–—]\s|\b(?:is|of|at)\b|(?=[\s~≈]{0,2}[-+−]?\d))[\s*_`]{0,6}",
-    re.IGNORECASE,
-)
-_TAG = re.compile(r"<(latitude|longitude|lat|lon|lng|city|country|continent|coordinates)>", re.I)
-_QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.){0,300})\"")
-_BARE = re.compile(r"[^\n\r;{}\"|<]{0,120}")
-_COORDINATE_END = re.compile(r",(?=\D)|,$|\s(?:and\b|[—–])|[\])]", re.IGNORECASE)
-_LABEL_END = re.compile(r"\.(?:\s|$)|,$|[({\[]")
 
 
 def parse_answer(text: object) -> Answer:
@@ -79,7 +65,11 @@ def _parse(text: str, depth: int) -> Answer:
     if isinstance(tree, str) and depth < 2:
         return _parse(tree.strip(), depth + 1)
     spoken = without_thinking(text).strip()
-    return _from_objects(spoken, depth) or _from_broken_object(spoken) or _from_prose(spoken)
+    found = _from_objects(spoken, depth)
+    if found is None:
+        spoken = plain_latex(spoken)
+        found = _from_broken_object(spoken) or _from_prose(spoken)
+    return found
 
 
 def load_json(text: str | bytes) -> object:
@@ -121,11 +111,20 @@ def _from_tree(tree: dict[str, object] | list[object], depth: int) -> Answer | N
             answer = _parse(text, depth + 1)
             if answer.status is not Status.UNPARSEABLE:
                 return answer
-    if isinstance(tree, dict) and any(tree.get(key) for key in ("error", "errors", "Error")):
-        return Answer(Status.ERROR)
+    if isinstance(tree, dict):
+        told = next((tree[key] for key in ("error", "errors", "Error") if tree.get(key)), None)
+        if told is not None:
+            return Answer(Status.REFUSED if _declines(told) else Status.ERROR)
     if isinstance(tree, list) and len(tree) == 2:
         return _if_point(find_fields({"coordinates": tree}))
     return None
+
+
+def _declines(told: object) -> bool:
+    """Whether what stands under "error" are the words of a model that will not place the clip."""
+    if not isinstance(told, str) or is_failed_call(told):
+        return False
+    return bool(_OF_A_PLACE.search(told)) and is_refusing_prose(told)
 
 
 def _if_point(fields: Fields) -> Answer | None:
@@ -213,11 +212,7 @@ def _repaired(broken: str) -> object:
 
 
 def _from_prose(text: str) -> Answer:
-    text = _TAG.sub(r"\n\1: ", text)
-    fields = key_values(text)
-    if not ("latitude" in fields and "longitude" in fields):
-        pair = pair_in_prose(text)
-        fields |= {"latitude": pair[0], "longitude": pair[1]} if pair else {}
+    fields = prose_fields(text)
     if places_something(fields):
         answer = judge(fields, spoken=True)
         if answer.status is not Status.UNPARSEABLE or any(
@@ -229,35 +224,3 @@ def _from_prose(text: str) -> Answer:
     if places.is_refusal(text) or is_refusing_prose(text):
         return Answer(Status.REFUSED, reason=text)
     return Answer(Status.UNPARSEABLE)
-
-
-def key_values(text: str) -> Fields:
-    """Fields of lines such as "**Country:** France" or "Lat = 48.85"; the last of a name counts."""
-    fields: Fields = {}
-    keys = list(_KEY.finditer(text))
-    ends = [key.start() for key in keys[1:]] + [len(text)]
-    for match, end in zip(keys, ends, strict=False):  # no key, one end
-        key = match["key"] or match["label"]
-        name = field_of_key(key)
-        quoted = _QUOTED.match(text, match.end())
-        value = quoted[1] if quoted else _bare(text[match.end() : end])
-        if not value.strip():
-            continue
-        if name in ("latitude", "longitude"):
-            fields[name] = _coordinate_text(value)
-        elif name in LABELS:
-            label = value if quoted else _LABEL_END.split(value, maxsplit=1)[0]
-            fields[name] = label.strip(" *_`.,")
-        else:
-            fields |= find_fields({key: value.strip(" *_`.")})
-    return fields
-
-
-def _bare(rest: str) -> str:
-    match = _BARE.match(rest)
-    return match[0] if match else ""
-
-
-def _coordinate_text(value: str) -> str:
-    """The coordinate at the beginning of the rest of a line."""
-    return _COORDINATE_END.split(tidy(value).strip(" *_`("), maxsplit=1)[0].strip()

@@ -27,7 +27,7 @@ _ANGLE = (
     rf"(?:(?P<min>\d{{1,3}}(?:[.,]\d{{1,20}})?)\s{{0,3}}{_MINUTES}\s{{0,3}}"
     rf"(?:(?P<sec>\d{{1,3}}(?:[.,]\d{{1,20}})?)\s{{0,3}}{_SECONDS}\s{{0,3}})?)?)?"
 )
-_ANGLE_RE = re.compile(rf"{_ANGLE}(?P<hemi>{_HEMISPHERE})?", re.IGNORECASE)
+_ANGLE_RE = re.compile(rf"{_ANGLE}(?:\(?(?P<hemi>{_HEMISPHERE})\)?)?", re.IGNORECASE)
 _LEADING_HEMISPHERE = re.compile(rf"^\W*{_HEMISPHERE}\W{{0,3}}\d", re.IGNORECASE)
 _HEMISPHERE_FIRST = re.compile(
     rf"(?P<hemi>{_HEMISPHERE})[\s.:]{{0,3}}(?P<angle>{_ANGLE})", re.IGNORECASE
@@ -44,6 +44,21 @@ _SIGNS = str.maketrans(
         **dict.fromkeys("″”“", '"'),
     }
 )
+_EAST_ASIAN_SIDES = {
+    **dict.fromkeys(("北纬", "北緯", "북위"), "N"),
+    **dict.fromkeys(("南纬", "南緯", "남위"), "S"),
+    **dict.fromkeys(("东经", "東經", "東経", "동경"), "E"),
+    **dict.fromkeys(("西经", "西經", "西経", "서경"), "W"),
+}
+_EAST_ASIAN = re.compile(
+    rf"(?P<side>{'|'.join(_EAST_ASIAN_SIDES)})[:约約 ]{{0,3}}"
+    r"(?P<deg>\d{1,3}(?:\.\d{1,20})?)\s?[°度도]?"
+    r"(?:\s?(?P<min>\d{1,2}(?:\.\d{1,20})?)\s?['分분])?(?:\s?(?P<sec>\d{1,2}(?:\.\d{1,20})?)\s?[\"秒초])?"
+)
+#: 30 02 40 N, and 30d02m40s
+_SPACED = re.compile(r"(\d{1,3}) (\d{1,2}) (\d{1,2}(?:\.\d{1,20})?)\s?(?=[NSEW](?![^\W_]))")
+_LETTERED = re.compile(r"(\d{1,3})d ?(\d{1,2})m ?(\d{1,2}(?:\.\d{1,20})?)s(?![^\W_])")
+_IN_SIGNS = r"""\1°\2'\3" """
 _SOUTH_OR_WEST = {"s", "w", "o"}
 
 
@@ -56,9 +71,16 @@ class Angle(NamedTuple):
 
 def tidy(text: str) -> str:
     """Typographic signs, digits and spaces as plain ones."""
-    if text.isascii():
-        return text
-    return unicodedata.normalize("NFKC", text.translate(_SIGNS)).translate(_SIGNS)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.translate(_SIGNS)).translate(_SIGNS)
+        text = _EAST_ASIAN.sub(_in_signs, text)
+    return _LETTERED.sub(_IN_SIGNS, _SPACED.sub(_IN_SIGNS, text))
+
+
+def _in_signs(match: re.Match[str]) -> str:
+    degrees, minutes, seconds = match["deg"], match["min"], match["sec"]
+    rest = (f"{minutes}'" if minutes else "") + (f'{seconds}"' if seconds else "")
+    return f"{degrees}°{rest} {_EAST_ASIAN_SIDES[match['side']]} "
 
 
 def read_angle(value: object) -> Angle | None:
@@ -74,14 +96,17 @@ def read_angle(value: object) -> Angle | None:
     return _from_text(value) if isinstance(value, str) and len(value) <= _LONGEST_VALUE else None
 
 
-def read_pair(text: str) -> tuple[float, float] | None:
+def read_pair(text: str, *, lon_first: bool = False) -> tuple[float, float] | None:
     """Latitude and longitude from a text with exactly two coordinates, by hemisphere or order.
 
-    Without hemispheres latitude comes first, unless only the other order is on Earth.
+    Without hemispheres latitude comes first, or second with ``lon_first``, unless only the other
+    order is on Earth.
     """
     if len(text) > 2 * _LONGEST_VALUE:
         return None
     angles = _angles(_separated(tidy(text)))
+    if lon_first:
+        angles.reverse()
     return ordered(angles[0], angles[1]) if len(angles) == 2 else None
 
 
@@ -167,12 +192,28 @@ def _assembled(
     return Angle(-size if negative else size, axis) if math.isfinite(size) else None
 
 
-_BETWEEN = re.compile(r"[\s,;/()\[\]]{0,6}(?:(?:and|by|lon|lng|long|longitude)[\s:=]{0,3})?")
+_BETWEEN = re.compile(
+    r"[\s,;/()\[\]、]{0,6}(?:lat(?:itude)?[\s,;/]{1,3})?"
+    r"(?:(?:and|by|lon|lng|long|longitude)[\s:=]{0,3})?"
+)
+#: What makes two numbers a measurement rather than a point.
+_UNIT = re.compile(
+    r"\s?(?:k?hz|k?m|cm|mm|m?s|secs?|seconds?|mins?|minutes?|h|hours?|db\w?|bpm|%|percent)(?![^\W_])",
+    re.IGNORECASE,
+)
+_WHOLE_PAIR = re.compile(
+    r"[\[(]?\s?(?P<first>[-+]?\d{1,3}(?:\.\d{1,30})?)(?:\s?[,;]\s?|\s?[/|]\s?|\s{1,3})"
+    r"(?P<second>[-+]?\d{1,3}(?:\.\d{1,30})?)\s?[\])]?\.?"
+)
 
 
 def pair_in_prose(text: str) -> tuple[float, float] | None:
-    """The last point that a text names: two hemispheres, or two decimals and a comma."""
+    """The last point in a text: two hemispheres, two decimals and a comma, or nothing else."""
     text = tidy(text)
+    whole = _WHOLE_PAIR.fullmatch(text.strip(" \n*_`")) if len(text) < _LONGEST_VALUE else None
+    if whole and ("," in text or ("." in whole["first"] and "." in whole["second"])):
+        pair = ordered(Angle(float(whole["first"])), Angle(float(whole["second"])))
+        return pair if pair and abs(pair[0]) <= 90 and abs(pair[1]) <= 180 else None
     if _LEADING_HEMISPHERE.match(text):
         text = _HEMISPHERE_FIRST.sub(_hemisphere_behind, text)
     matches = list(_ANGLE_RE.finditer(text))
@@ -181,7 +222,8 @@ def pair_in_prose(text: str) -> tuple[float, float] | None:
         if len(gap) > 20 or not _BETWEEN.fullmatch(gap):
             continue
         marked = bool(first["hemi"]) and bool(second["hemi"])
-        decimal = "." in first["deg"] and "." in second["deg"] and "," in gap
+        decimal = "." in first["deg"] and "." in second["deg"] and ("," in gap or ";" in gap)
+        decimal = decimal and not _UNIT.match(text, second.end("deg"))
         pair = ordered(_angle(first), _angle(second)) if marked or decimal else None
         if pair and abs(pair[0]) <= 90 and abs(pair[1]) <= 180:
             return pair

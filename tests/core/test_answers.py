@@ -75,6 +75,67 @@ def test_one_point_in_many_spellings(text: str) -> None:
     assert answer.longitude == pytest.approx(2.35)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| latitude | longitude |\n|---|:-:|\n| -33.87 | 151.21 |\n| 1 | 2 |",
+        "latitude,longitude,city\n-33.87,151.21,Sydney",
+        "City\tLat\tLon\nSydney\t33.87 S\t151.21 E",
+        "$\\text{Latitude} = 33.87^\\circ S$, $\\text{Longitude} = 151.21^{\\circ} E$",
+        "\\boxed{\\text{Latitude: } -33.87, \\text{Longitude: } 151.21}",
+        "\\(33.87^\\circ\\,\\mathrm{S},\\ 151.21^\\circ\\,\\mathrm{E}\\)",
+        "纬度：-33.87，经度：151.21，城市：悉尼", "緯度: -33.87、経度: 151.21",
+        "南纬33.87度，东经151.21度", "南緯33度52分12秒、東経151度12分36秒",
+        "위도: -33.87, 경도: 151.21",
+        "Широта: -33.87, долгота: 151.21", "خط العرض: -33.87، خط الطول: 151.21",
+        "अक्षांश: -33.87, देशांतर: 151.21", "Latitud: -33,87\nLongitud: 151,21\nPaís: Australia",
+        "about 33.87° S latitude and 151.21° E longitude", "(lon, lat) = (151.21, -33.87)",
+        "longitude, latitude: 151.21, -33.87", "POINT(151.21 -33.87)", "-33.87 151.21",
+        "Latitude: 33°52'12\" S\nLongitude: 151°12'36\" E", "33 52 12 S, 151 12 36 E",
+        "33d52m12s S, 151d12m36s E", "Latitude: 33.87 (South)\nLongitude: 151.21 (East)",
+        '{"latitude": 33.87, "latitude_direction": "S", "longitude": 151.21, "lon_ref": "E"}',
+        "Latitude: -33.87 (confidence: 0.7)\nLongitude: 151.21 (confidence: 0.6)",
+        "1. Sydney (-33.87, 151.21) - 60%\n2. Perth (-31.95, 115.86) - 40%",
+        "**Guess #1:** 33.87° S, 151.21° E\n**Guess #2:** 31.95° S, 115.86° E",
+        "1. -31.95, 115.86\n2. -33.87, 151.21\n\nFinal answer: -33.87, 151.21",
+        "1. Latitude: -33.87\n2. Longitude: 151.21",
+        '[{"lat": 1, "lon": 2, "confidence": "20 %"},'
+        ' {"lat": -33.87, "lon": 151.21, "confidence": 0.8}]',
+        "Oceania; Australia; Sydney; -33.87; 151.21",
+    ],
+)  # fmt: skip
+def test_a_point_far_from_plain_text(text: str) -> None:
+    answer = parse_answer(text)
+    assert answer.status == "answered"
+    assert answer.latitude == pytest.approx(-33.87)
+    assert answer.longitude == pytest.approx(151.21)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Latitude: between 40 and 45\nLongitude: between 0 and 5",
+        "The bird sings at 2.5, 3.5 kHz.",
+        "Bells at 3.5, 4.5 s", "Latitude: 30 to 31, Longitude: 31 to 32", "12/05",
+    ],
+)  # fmt: skip
+def test_ranges_and_measurements_are_no_points(text: str) -> None:
+    assert parse_answer(text).status == "unparseable"
+
+
+@pytest.mark.parametrize(
+    ("text", "country"),
+    [
+        ("Latitude: 48,85\nLongitude: 2,35\nVille : Paris\nPays : France", "France"),
+        ("Breitengrad: 52,5\nLängengrad: 13,4\nLand: Deutschland", "Deutschland"),
+        ("纬度：39.9\n经度：116.4\n国家：中国", "中国"),
+        ("lat,lon,country\n1,2,Kenya", "Kenya"),
+    ],
+)
+def test_names_of_places_under_keys_of_other_languages(text: str, country: str) -> None:
+    assert parse_answer(text).country == country
+
+
 def test_hemispheres_survive_the_repair_of_broken_json() -> None:
     answer = parse_answer('{"latitude": 33.87 S, "longitude": 70.65 W}')
     assert (answer.latitude, answer.longitude) == (-33.87, -70.65)
@@ -95,6 +156,22 @@ def test_hemispheres_survive_the_repair_of_broken_json() -> None:
         ('{"latitude": 0, "longitude": 0, "country": "Ghana"}', "refused"),
         ('{"latitude": "0.0° N", "longitude": "0"}', "refused"),
         ('{"answer": "I cannot determine the place."}', "refused"),
+        *[(words, "refused") for words in [
+            "The audio does not contain enough information to say where.", "idk", "Not enough info",
+            "I didn't receive an audio file.", "Could you share the clip?", "I must decline.",
+            "This could be anywhere in the world.", "It lacks distinctive features.",
+            "There's no way of knowing where this is.", "Nothing here points to a specific place.",
+            "Không thể xác định vị trí.", "Konum belirlenemiyor.", "Nie mogę określić miejsca.",
+            "Ik kan de locatie niet bepalen.", "Jag kan inte avgöra platsen.", "ไม่สามารถระบุได้",
+            "निर्धारित नहीं किया जा सकता", "Tidak dapat menentukan lokasi.", "לא ניתן לקבוע",
+            "Non sono in grado di dirlo.", "Der Ort lässt sich nicht bestimmen.", "Не знаю.",
+            '{"error": "I cannot determine the location"}',
+        ]],
+        ('{"error": "Unable to process the request: timeout"}', "error"),
+        *[(words, "unparseable") for words in [
+            "A dog barks while rain falls.", "Wind, distant traffic. No speech.",
+            "There is no music, only a car passing.", "The crowd does not sing.",
+        ]],
         ("{}", "unparseable"), ("[]", "unparseable"), ("42", "unparseable"),
         ('{"latitude": NaN, "longitude": 2}', "unparseable"),
         ('{"latitude": 1e999, "longitude": 2}', "unparseable"),
@@ -198,7 +275,8 @@ def test_no_object_breaks_it(tree: object) -> None:
     "text",
     ["[" * 100_000, "{" * 100_000, '{"a":' * 30_000, '{"' * 50_000, '{"' + "{" * 100_000,
      "<think>" * 20_000, "*" * 100_000, "1°" * 50_000, "lat:" * 30_000, "9" * 100_000,
-     '"lat":"' * 20_000,
+     '"lat":"' * 20_000, "1. 2.5, 3.5 s\n" * 20_000, "lat,lon\n" * 20_000, "\\text{" * 30_000,
+     "$" * 100_000, "1 1 1 " * 30_000, "POINT(" * 30_000, "北纬1" * 40_000,
      '{"lat":' + "9" * 100_000 + ',"lon":1}'],
 )  # fmt: skip
 def test_hostile_texts_end_without_an_answer(text: str) -> None:
