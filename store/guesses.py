@@ -79,6 +79,8 @@ class Counts:
 
 
 _ROUND_COLUMNS = [rounds.c[field.name] for field in fields(Round)]
+# rows of other servers come later than younger ones of our own
+_BY_AGE = (guesses.c.created_utc, guesses.c.sequence)
 _GUESS_COLUMNS = [guesses.c[field.name] for field in fields(Guess)]
 
 
@@ -191,7 +193,7 @@ class GuessStore:
     def of_benchmark(self, benchmark: str) -> list[Guess]:
         """Every answer to a benchmark (its slug), oldest first."""
         query = select(*_GUESS_COLUMNS).where(guesses.c.benchmark == benchmark)
-        return self._guesses(query.order_by(guesses.c.sequence))
+        return self._guesses(query.order_by(*_BY_AGE))
 
     def table(self, benchmark: str) -> pd.DataFrame:
         """The same as columns named like the fields of ``Guess``, fast enough for the board.
@@ -201,7 +203,7 @@ class GuessStore:
         """
         query = select(*_GUESS_COLUMNS).where(guesses.c.benchmark == benchmark)
         with self._database.read() as connection:
-            rows = connection.execute(query.order_by(guesses.c.sequence)).all()
+            rows = connection.execute(query.order_by(*_BY_AGE)).all()
         names = [field.name for field in fields(Guess)]
         frame = pd.DataFrame.from_records([tuple(row) for row in rows], columns=names)
         numbers = ["latitude", "longitude", "distance_km", "score", "seconds"]
@@ -232,7 +234,7 @@ class GuessStore:
             select(guesses.c.clip_key)
             .where(guesses.c.player_id == player_id, guesses.c.benchmark == benchmark)
             .group_by(guesses.c.clip_key)
-            .order_by(func.max(guesses.c.sequence))
+            .order_by(func.max(guesses.c.created_utc), func.max(guesses.c.sequence))
         )
         with self._database.read() as connection:
             return list(connection.scalars(query))

@@ -53,6 +53,7 @@ class Submission:
 
 
 _Submissions = list[Submission]  # inside the class, ``list`` is the method
+_BY_AGE = (submissions.c.created_utc, submissions.c.sequence)
 _COLUMNS = [submissions.c[field.name] for field in fields(Submission)]
 
 
@@ -151,7 +152,7 @@ class SubmissionStore:
         return f"{last or 0}-{n_all}-{n_withdrawn}"
 
     def _select(self, *conditions: ColumnElement[bool]) -> _Submissions:
-        query = select(*_COLUMNS).where(*conditions).order_by(submissions.c.sequence)
+        query = select(*_COLUMNS).where(*conditions).order_by(*_BY_AGE)
         with self._database.read() as connection:
             return [Submission(*row) for row in connection.execute(query)]
 

@@ -18,11 +18,15 @@ from fastapi.testclient import TestClient
 
 import app as app_module
 from agl1k_core.settings import Settings
+from leaderboard.detail import make_detail
+from leaderboard.render import row_detail
+from leaderboard.submit import Form, Published, publish
 from store.database import Database
 from store.guesses import Guess, GuessStore
 from store.hub.publisher import FULL
 from tests.fake_hub import WRITE, FakeHub, serving
-from tests.hub_help import ids_on
+from tests.hub_help import ids_on, rows_on
+from tests.toy_board import prediction_file
 
 ROOT = Path(__file__).parents[1]
 
@@ -89,30 +93,82 @@ def test_the_app_is_up_without_the_hub_and_pushes_when_it_returns(
     with client_for(tmp_path, f"http://127.0.0.1:{port}") as client:
         assert client.get("/healthz").status_code == 200
         assert client.get("/").status_code == 200
-        eventually(lambda: client.get("/readyz").status_code == 200)
+        until_ready(client)
         play_one(client)
         with serving(hub, port):
             eventually(lambda: "tester/plays" in hub.repos and ids_on(hub))
         assert len(ids_on(hub)) == 1
 
 
+def until_ready(client: TestClient) -> None:
+    eventually(lambda: client.get("/readyz").status_code == 200)
+
+
+def until_read_back(client: TestClient, n_guesses: int) -> None:
+    guesses = client.app.state.services.boards["demo"].guesses  # type: ignore[attr-defined]
+    eventually(lambda: guesses.counts("demo").guesses == n_guesses)
+
+
+def shown(client: TestClient) -> list[object]:
+    """What everybody sees of the board, as a page and as data, and what is counted."""
+    until_ready(client)
+    board = client.app.state.services.boards["demo"]  # type: ignore[attr-defined]
+    details = [row_detail(make_detail(board, row), board) for row in board.rows()]
+    addresses = ("?board=demo", ".csv?board=demo", "/page?board=demo")
+    pages = [client.get(f"/api/leaderboard{address}").text for address in addresses]
+    return [board.guesses.counts("demo"), details, pages]
+
+
+def publish_one(client: TestClient, model: str, owner: str) -> Published:
+    board = client.app.state.services.boards["demo"]  # type: ignore[attr-defined]
+    data = prediction_file(board.benchmark, 2.0)
+    form = Form(model, weights="open", prompt="Where?")
+    return publish(data, f"{model}.json", form, board, max_bytes=2**20, owner=owner)
+
+
 def test_a_server_with_a_new_disk_shows_what_it_showed(tmp_path: Path, hub: FakeHub) -> None:
     with client_for(tmp_path / "old", hub.endpoint) as client:
-        eventually(lambda: client.get("/readyz").status_code == 200)
-        for _ in range(3):
+        until_ready(client)
+        for _ in range(12):
             play_one(client)
-        counts = GuessStore(client.app.state.services.database).counts("demo")  # type: ignore[attr-defined]
-    assert len(ids_on(hub)) == 3, "stopping pushes what is left"
+        owned = publish_one(client, "Owned", "ada").submission
+        anonymous = publish_one(client, "Anonymous", "")
+        before = shown(client)
+    assert len(ids_on(hub)) == 12, "stopping pushes what is left"
     with client_for(tmp_path / "new", hub.endpoint) as client:
-        eventually(lambda: client.get("/readyz").status_code == 200)
-        assert GuessStore(client.app.state.services.database).counts("demo") == counts  # type: ignore[attr-defined]
-    assert len(ids_on(hub)) == 3
+        assert shown(client) == before
+        store = client.app.state.services.boards["demo"].submissions  # type: ignore[attr-defined]
+        assert store.withdraw(owned.submission_id, "", "ada")
+        assert store.withdraw(anonymous.submission.submission_id, anonymous.withdraw_key)
+    assert len(ids_on(hub)) == 12
+    assert rows_on(hub, "submissions") == []
+
+
+def test_two_servers_on_one_dataset_show_the_same(tmp_path: Path, hub: FakeHub) -> None:
+    with (
+        client_for(tmp_path / "a", hub.endpoint) as one,
+        client_for(tmp_path / "b", hub.endpoint) as other,
+    ):
+        for client in (one, other):
+            until_ready(client)
+        for _ in range(6):
+            play_one(one)
+            play_one(other)
+        publish_one(one, "From a", "ada")
+        publish_one(other, "From b", "")
+    assert len(ids_on(hub)) == 12
+    seen = []
+    for name in ("a", "b", "blank"):
+        with client_for(tmp_path / name, hub.endpoint) as client:
+            until_read_back(client, 12)
+            seen.append(shown(client))
+    assert seen[0] == seen[1] == seen[2]
 
 
 def test_a_full_backlog_refuses_politely_and_is_not_ready(tmp_path: Path) -> None:
     endpoint = f"http://127.0.0.1:{free_port()}"
     with client_for(tmp_path, endpoint, AGL1K_HUB_MAX_WAITING="1", AGL1K_HUB_FLUSH_S="0") as client:
-        eventually(lambda: client.get("/readyz").status_code == 200)
+        until_ready(client)
         play_one(client)
         with pytest.raises(Exception, match=FULL):
             play_one(client)

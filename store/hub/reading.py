@@ -147,9 +147,8 @@ def _insert_guesses(
     placed: list[dict[str, Any]],
     skipped: list[dict[str, Any]],
 ) -> None:
-    nowhere = {"latitude": None, "longitude": None, "distance_km": None}
     rows = [{"nickname": "", "action": "guess", **row} for row in placed]
-    rows += [{"nickname": "", **nowhere, **row} for row in skipped]
+    rows += [{"nickname": "", **row} for row in skipped]
     rows.sort(key=lambda row: row["created_utc"])
     _mark_published(connection, guesses.c.guess_id, rows)
     database.insert_new_rows(connection, guesses, rows)

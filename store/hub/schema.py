@@ -98,6 +98,23 @@ _WHERE = (
     Field("round_id", _TEXT, "random id of the round of five"),
     Field("position", _COUNT, "place of the clip in the round, from 0"),
 )
+_PIN = (
+    Field(
+        "latitude",
+        _NUMBER,
+        "guessed latitude in degrees north, −90 to 90",
+        needed=False,
+        limits=(-90, 90),
+    ),
+    Field(
+        "longitude",
+        _NUMBER,
+        "guessed longitude in degrees east, −180 to 180",
+        needed=False,
+        limits=(-180, 180),
+    ),
+    Field("distance_km", _NUMBER, "geodesic distance to the true place in km", needed=False),
+)
 _HOW = (
     Field("score", _NUMBER, "geoscore, 0 to 5000: 5000·exp(−distance_km / 1492.7)", needed=False),
     Field("seconds", _NUMBER, "seconds from hearing to answering", needed=False),
@@ -114,21 +131,7 @@ GUESSES = Kind(
         Field("guess_id", _TEXT, "unique id of the answer, derived from round and position"),
         *_WHERE,
         *_ROW,
-        Field(
-            "latitude",
-            _NUMBER,
-            "guessed latitude in degrees north, −90 to 90",
-            needed=False,
-            limits=(-90, 90),
-        ),
-        Field(
-            "longitude",
-            _NUMBER,
-            "guessed longitude in degrees east, −180 to 180",
-            needed=False,
-            limits=(-180, 180),
-        ),
-        Field("distance_km", _NUMBER, "geodesic distance to the true place in km", needed=False),
+        *_PIN,
         *_HOW,
     ),
 )
@@ -147,6 +150,7 @@ SKIPS = Kind(
             choices=("skip", "timeout", "broken"),
         ),
         *_HOW,
+        *_PIN,  # where a pin stood that came after the time
     ),
 )
 #: Scores that a submission carries as columns, from the ``metrics`` of its evaluation.
