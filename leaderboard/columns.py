@@ -64,17 +64,17 @@ class Column:
 def _metric_columns() -> list[Column]:
     labels = ("continent", "country", "city")
     found = [
-        Column("geoscore", "Geoscore", "points", "5000·exp(−distance/1492.7), mean over clips"),
         Column(
             "distance_km", "Distance, km", "km", "Mean geodesic distance; 10,000 km if no point"
         ),
+        Column("geoscore", "Geoscore", "points", "5000·exp(−distance/1492.7), mean over clips"),
         *(
             Column(f"{label}_accuracy", f"{label.title()}, %", "share", f"Right {label} named")
             for label in labels
         ),
         Column("reject_rate", "Refused, %", "share", "Share of clips the model refused"),
         *(
-            Column(f"within_{km}km", f"<{km} km, %", "share", f"Closer than {km} km")
+            Column(f"within_{km}km", f"<{km:,} km, %", "share", f"Closer than {km:,} km")
             for km in THRESHOLDS_KM
         ),
         *(
@@ -109,8 +109,8 @@ _FIELDS = [
 COLUMN: Mapping[str, Column] = {column.name: column for column in [*_metric_columns(), *_FIELDS]}
 
 DEFAULT_COLUMNS = (
-    "geoscore",
     "distance_km",
+    "geoscore",
     "continent_accuracy",
     "country_accuracy",
     "city_accuracy",

@@ -17,7 +17,7 @@ from leaderboard.detail import Detail
 from leaderboard.query import KINDS, Query, to_text
 from leaderboard.rows import KIND_HELP, Row
 from leaderboard.submit import Published, Report
-from leaderboard.view import View, subset_sizes
+from leaderboard.view import NO_MODELS, View, subset_sizes
 
 STATUSES = ("answered", "refused", "unparseable", "error", "missing")
 STATUS_HELP = {
@@ -44,8 +44,9 @@ def _environment() -> Environment:
         COLUMN=COLUMN, DEFAULT_COLUMNS=DEFAULT_COLUMNS, KINDS=KINDS, KIND_HELP=KIND_HELP,
         RANKABLE=RANKABLE, SUBSETS=SUBSETS, STATUSES=STATUSES, STATUS_HELP=STATUS_HELP,
         SUMMARY_COLUMNS=SUMMARY_COLUMNS, cell=cell, compact=compact, to_text=to_text,
-        signed=signed,
+        signed=signed, NO_MODELS=NO_MODELS,
     )  # fmt: skip
+    environment.filters["grouped"] = "{:,.0f}".format
     return environment
 
 

@@ -12,6 +12,9 @@ from leaderboard.query import KINDS, Query
 from leaderboard.ranking import Rank
 from leaderboard.rows import Row
 
+#: Kinds of rows that stand on the board to compare models with.
+NO_MODELS = frozenset({"people", "baseline"})
+
 SortKey = tuple[bool, float, str]
 
 
@@ -95,10 +98,10 @@ def _sort_value(entry: Entry, query: Query) -> tuple[float, str]:
 def best_values(rows: Iterable[Row], query: Query) -> dict[tuple[bool, str], float]:
     """Best value of each shown metric, apart for models scored here and for reported ones.
 
-    Where all are equal none is best.
+    People and baselines are no models. Where all are equal none is best.
     """
     found: dict[tuple[bool, str], list[float]] = {}
-    for row in (row for row in rows if row.kind != "people"):
+    for row in (row for row in rows if row.kind not in NO_MODELS):
         for name in (name for name in query.columns if COLUMN[name].is_metric):
             value = row.value(name, query.subset)
             if not math.isnan(value):

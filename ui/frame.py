@@ -11,7 +11,13 @@ from ui import player, worldmap
 from ui.static import static_url
 
 #: Linked from the head of the page, in the order in which they build on each other.
-STYLE_SHEETS = ("style.css", "game.css", "leaderboard.css", "leaderboard-detail.css")
+STYLE_SHEETS = (
+    "style.css",
+    "game.css",
+    "leaderboard.css",
+    "leaderboard-controls.css",
+    "leaderboard-detail.css",
+)
 
 _DESCRIPTION = (
     "Hear a place, find it on the map: the open arena for audio geo-localization, "
