@@ -151,7 +151,7 @@ def build_page(services: Services) -> gr.Blocks:
     turns = Turns()
     with gr.Blocks(title="AGL1K: hear a place, find it on the map") as page:
         gr.HTML(frame.header_html(), padding=False)
-        notice = gr.HTML(padding=False)
+        notice = gr.HTML(padding=False, elem_classes="agl-news")
         with gr.Tabs(elem_id="agl-tabs") as tabs:
             with gr.Tab("Play", id="play"):
                 tab = build_play(play, names, library.default, tiles=settings.tiles)

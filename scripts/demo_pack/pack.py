@@ -28,8 +28,8 @@ INFO = {
     "version": "1",
     "licence": "CC0-1.0",
     "notice": (
-        "These demo sounds are synthetic, made by computer and set in plausible places: "
-        "not recorded, not AGL1K, and scores here say nothing about AGL1K."
+        "Synthetic demo sounds, made by computer and set in plausible places: "
+        "no recordings, not AGL1K."
     ),
 }
 
