@@ -15,7 +15,16 @@ from typing import Annotated, Literal
 import typer
 from tqdm import tqdm
 
-from agl1k_core import __version__, baselines, commands, library, predictions, reports, tables
+from agl1k_core import (
+    __version__,
+    baselines,
+    commands,
+    library,
+    localizability_commands,
+    predictions,
+    reports,
+    tables,
+)
 from agl1k_core.benchmark import Benchmark
 from agl1k_core.console import out, refusing
 from agl1k_core.download import Patience
@@ -32,6 +41,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(commands.app)
+app.add_typer(localizability_commands.app, name="localizability")
 
 
 class ProtocolName(StrEnum):

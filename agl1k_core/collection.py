@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,6 +57,20 @@ def open_collection(source: Path, recordings: Path | None, settings: Settings) -
     files = {clip.key: find_recording(benchmark, clip, folder) for clip in benchmark.clips}
     listed = {path.resolve() for path in files.values() if path}
     return Collection(benchmark, folder, files, _recorded(table), tuple(_unlisted(folder, listed)))
+
+
+def collection_of(benchmark: Benchmark, keys: Iterable[str]) -> Collection:
+    """Some clips of a benchmark with their recordings; raises ``Agl1kError`` without a folder."""
+    folder = benchmark.audio_dir
+    if folder is None or not folder.is_dir():
+        raise Agl1kError(
+            f"The recordings of {benchmark.name} are in no folder that is known here. Name it in "
+            "AGL1K_AUDIO, or bring them with agl1k fetch --recordings."
+        )
+    clips = (benchmark.clip(key) for key in keys)
+    return Collection(
+        benchmark, folder, {clip.key: find_recording(benchmark, clip, folder) for clip in clips}
+    )
 
 
 def _is_folder_table(table: Path) -> bool:

@@ -188,7 +188,7 @@ def curate(
             decisions=curated_folder.read_decisions(output),
             workers=workers,
             listen=partial(listen_on_ray, address=ray) if ray else listening.listen_to_all,
-            progress=partial(_show, bar),
+            progress=partial(show_progress, bar),
         )
     typer.echo("\n".join(curation_summary.summary_lines(curated)))
     typer.echo(curation_summary.localizability_line(curated.provenance))
@@ -233,8 +233,8 @@ def _listened(paths: Sequence[Path], ear: Ear, workers: int) -> list[tuple[Path,
     return [(path, heard[path]) for path in files]
 
 
-def _show(bar: Any, done: int, total: int) -> None:
-    """Files that an earlier run has heard don't count as speed."""
+def show_progress(bar: Any, done: int, total: int) -> None:
+    """Move a bar; files that an earlier run has heard don't count as speed."""
     if bar.total is None:
         bar.initial = done
         bar.reset(total)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -17,62 +14,16 @@ from hypothesis import strategies as st
 from agl1k_core import judges
 from agl1k_core.errors import Agl1kError
 from agl1k_core.judges import LEVELS, ApiJudge, Judge, WordMatchJudge, parse_ratings
+from tests.fake_judge_api import FakeApi, fake_api
 
 CATEGORIES = ("Speech", "Waves, surf", "Bird")
 GOOD = '{"Speech": 0.8, "Bird": 0.2}'
 
 
-@dataclass
-class FakeApi:
-    """Answers requests with the planned (status, body, headers) in turn, the last for ever."""
-
-    plan: list[tuple[int, object, dict[str, str]]] = field(default_factory=list)
-    requests: list[dict[str, Any]] = field(default_factory=list)
-    url: str = ""
-
-    def will(self, *contents: object) -> None:
-        """Plan answers: text becomes a completion, a number a status, all else the body."""
-        self.plan = [self._planned(content) for content in contents]
-
-    def _planned(self, content: object) -> tuple[int, object, dict[str, str]]:
-        if isinstance(content, str):
-            return 200, {"choices": [{"message": {"content": content}}]}, {}
-        if isinstance(content, int):
-            return content, {"error": "as planned"}, {"Retry-After": "0"}
-        return 200, content, {}
-
-    def next(self) -> tuple[int, object, dict[str, str]]:
-        return self.plan.pop(0) if len(self.plan) > 1 else self.plan[0]
-
-
 @pytest.fixture
 def api() -> Iterator[FakeApi]:
-    fake = FakeApi()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            key = self.headers.get("Authorization")
-            fake.requests.append({"path": self.path, "key": key, "body": body})
-            status, answer, headers = fake.next()
-            data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(data)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    fake.url = f"http://127.0.0.1:{server.server_port}/v1"
-    yield fake
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with fake_api() as fake:
+        yield fake
 
 
 def judge_of(api: FakeApi, **changes: Any) -> ApiJudge:
