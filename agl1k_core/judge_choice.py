@@ -11,7 +11,6 @@ from threading import Lock
 from agl1k_core.errors import Agl1kError
 from agl1k_core.judges import ApiJudge, Judge, WordMatchJudge
 
-KEY_VARIABLE = "AGL1K_JUDGE_KEY"
 _API = re.compile(r"(?P<model>.+?)@(?P<url>https?://[^\s,]+)(?:,(?P<variable>[A-Za-z_]\w*))?")
 
 
@@ -19,13 +18,14 @@ def choose_judges(
     specs: Sequence[str],
     env: Mapping[str, str],
     *,
+    key: str = "",
     cache_dir: Path | None = None,
     attempts: int = 5,
     temperature: float | None = 0.0,
 ) -> list[Judge]:
     """Judges by their names: ``word-match``, or ``MODEL@URL[,VARIABLE]`` for an API.
 
-    The key of an API is in the environment variable, ``AGL1K_JUDGE_KEY`` by default. Raises
+    The key of an API is in the variable of ``env`` that is named, else it is ``key``. Raises
     ``Agl1kError`` with all that is wrong with them.
     """
     problems: list[str] = []
@@ -48,7 +48,7 @@ def choose_judges(
                 ApiJudge(
                     found["model"],
                     found["url"],
-                    env.get(found["variable"] or KEY_VARIABLE, ""),
+                    env[found["variable"]] if found["variable"] else key,
                     cache_dir=cache_dir,
                     attempts=attempts,
                     temperature=temperature,

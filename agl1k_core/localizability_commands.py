@@ -32,7 +32,7 @@ from agl1k_core.errors import Agl1kError
 from agl1k_core.evidence import gather
 from agl1k_core.filters import AcousticFilters
 from agl1k_core.folder_tags import read_tags
-from agl1k_core.judge_choice import KEY_VARIABLE, GivingUp, choose_judges
+from agl1k_core.judge_choice import GivingUp, choose_judges
 from agl1k_core.listening import Ear
 from agl1k_core.localizability import ALPHA, GAMMA_KM, THETA, Localizability, fit, observe
 from agl1k_core.ratings import read_ratings, write_ratings
@@ -70,7 +70,7 @@ def rate(
         typer.Option(
             "--judge",
             help="word-match, or MODEL@URL[,VARIABLE] for an OpenAI-compatible API whose key is in "
-            f"the environment's VARIABLE ({KEY_VARIABLE} by default). May be given several times.",
+            "the environment's VARIABLE (AGL1K_JUDGE_KEY by default). May be given several times.",
         ),
     ],
     benchmark: BenchmarkOption = None,
@@ -87,15 +87,16 @@ def rate(
     ] = 0.0,
 ) -> None:
     """Let judges rate what each sound contributed to a model's reasoning. Run again to resume."""
+    settings = Settings.from_env()
     kept = work or output.with_name(f"{output.name}.work")
     chosen = choose_judges(
         judge,
         os.environ,
+        key=settings.judge_key,
         cache_dir=kept / "judged",
         attempts=attempts,
         temperature=temperature if temperature >= 0 else None,
     )
-    settings = Settings.from_env()
     on = tables.load(benchmark or settings.benchmark, settings)
     read = predictions.read(file, on, max_bytes=_PREDICTIONS_SIZE)
     ear = Ear(AcousticFilters(), tagger_maker(tagger, weights))

@@ -41,6 +41,7 @@ class Settings:
     hub_interval_s: float
     hub_max_waiting: int
     hub_flush_s: float
+    judge_key: str = field(repr=False)
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] = os.environ) -> Settings:
@@ -69,6 +70,7 @@ class Settings:
                 _number(env, "AGL1K_HUB_MAX_WAITING", 100_000, problems, lowest=1, highest=1e9)
             ),
             hub_flush_s=_number(env, "AGL1K_HUB_FLUSH_S", 6, problems, lowest=0, highest=3600),
+            judge_key=env.get("AGL1K_JUDGE_KEY", ""),
         )
         if problems:
             raise Agl1kError("\n".join(problems))

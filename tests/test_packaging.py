@@ -23,8 +23,9 @@ import typer
 import yaml  # type: ignore[import-untyped]
 from packaging.requirements import Requirement
 
-from agl1k_core import __version__, tables
+from agl1k_core import __version__, audioset, tables
 from agl1k_core.__main__ import app
+from agl1k_core.folder_tags import read_tags
 from agl1k_core.recordings import find_recording
 from agl1k_core.settings import Settings
 
@@ -189,7 +190,7 @@ def test_documented_defaults_are_the_defaults() -> None:
     unset = {name for name, (default, _) in documented.items() if default == "none"}
     assert unset == {
         "AGL1K_ROOT_PATH", "AGL1K_TILES", "SPACE_ID",
-        "AGL1K_HUB_DATASET", "AGL1K_HUB_TOKEN", "HF_TOKEN",
+        "AGL1K_HUB_DATASET", "AGL1K_HUB_TOKEN", "HF_TOKEN", "AGL1K_JUDGE_KEY",
     }  # fmt: skip
     assert (settings.hub_dataset, settings.hub_token) == ("", "")
     assert (settings.root_path, settings.tiles) == ("", "")
@@ -218,9 +219,10 @@ def test_only_the_settings_read_our_variables() -> None:
 
 def test_the_documented_benchmark_loads_as_the_document_says(tmp_path: Path) -> None:
     document = text_of("docs/benchmark-format.md")
-    blocks = dict(re.findall(r"^```(csv|json)\n(.*?)^```", document, re.DOTALL | re.M))
-    (tmp_path / "clips.csv").write_text(blocks["csv"], encoding="utf-8")
-    (tmp_path / "benchmark.json").write_text(blocks["json"], encoding="utf-8")
+    table, info, tags = re.findall(r"^```(?:csv|json)\n(.*?)^```", document, re.DOTALL | re.M)
+    (tmp_path / "clips.csv").write_text(table, encoding="utf-8")
+    (tmp_path / "benchmark.json").write_text(info, encoding="utf-8")
+    (tmp_path / "tags.json").write_text(tags, encoding="utf-8")
     tree = re.search(r"^```\nmy-sounds/\n(.*?)^```", document, re.DOTALL | re.M)
     assert tree is not None
     files = [line.strip() for line in tree[1].splitlines()]
@@ -232,7 +234,11 @@ def test_the_documented_benchmark_loads_as_the_document_says(tmp_path: Path) -> 
     benchmark = tables.read_folder(tmp_path)
 
     assert (benchmark.slug, benchmark.name, benchmark.version) == ("my-sounds", "My sounds", "2")
-    assert benchmark.notice == json.loads(blocks["json"])["notice"]
+    assert benchmark.notice == json.loads(info)["notice"]
+    told = read_tags(tmp_path)
+    assert (told.tagger, told.theta) == ({"name": "yamnet"}, 1.0)
+    assert told.clips.keys() <= benchmark.index.keys()
+    assert told.clips["harbour-01"].presence.keys() <= audioset.classes().keys()
     first = benchmark.clip("harbour-01")
     assert (first.city, first.country, first.continent) == ("Essaouira", "Morocco", "Africa")
     assert benchmark.country_codes == ("MA", "KR", "BR")
