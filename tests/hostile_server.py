@@ -10,6 +10,13 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 
+from agl1k_core.download import Patience
+
+#: For tests, which should not wait.
+HASTY = Patience(
+    connect_s=10, read_s=2, attempt_s=30, attempts=4, first_wait_s=0.001, longest_wait_s=2
+)
+
 
 @dataclass(frozen=True)
 class Fault:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,7 @@ import pytest
 
 from agl1k_core.benchmark import Benchmark, Clip
 from agl1k_core.predictions import Predictions, Status
+from tests.hostile_server import HostileServer, hostile_server
 
 SHARED = Path(__file__).parents[3] / "shared" / "agl1k"
 
@@ -79,3 +80,11 @@ def shared_data() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the real AGL1K data is not beside this checkout")
     return SHARED
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileServer]:
+    """A server whose next answers can be spoilt; no proxy stands before it."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with hostile_server() as running:
+        yield running

@@ -7,7 +7,6 @@ import hashlib
 import logging
 import resource
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -24,23 +23,9 @@ from agl1k_core.download import (
     download,
 )
 from agl1k_core.errors import Agl1kError
-from tests.hostile_server import Fault, HostileServer, hostile_server
+from tests.hostile_server import HASTY, Fault, HostileServer, hostile_server
 
 BODY = bytes(range(256)) * 400
-HASTY = Patience(
-    connect_s=10, read_s=2, attempt_s=30, attempts=4, first_wait_s=0.001, longest_wait_s=2
-)
-
-
-@pytest.fixture
-def server() -> Iterator[HostileServer]:
-    with hostile_server() as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
 def get(

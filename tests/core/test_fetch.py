@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import resource
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,22 +21,7 @@ from agl1k_core.fetch import (
 )
 from agl1k_core.recordings import find_recording, recording_name
 from tests import sounds
-from tests.hostile_server import Fault, HostileServer, hostile_server
-
-HASTY = Patience(
-    connect_s=10, read_s=2, attempt_s=30, attempts=3, first_wait_s=0.001, longest_wait_s=2
-)
-
-
-@pytest.fixture
-def server() -> Iterator[HostileServer]:
-    with hostile_server() as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+from tests.hostile_server import HASTY, Fault, HostileServer, hostile_server
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +74,8 @@ def test_each_recording_has_an_outcome_of_its_own(
     assert sorted(result.key for result in seen) == sorted(outcomes)
     assert (folder / "slow.mp3").read_bytes() == (folder / "rotten.mp3").read_bytes() == sound
     assert str(report).startswith("3 fetched, 1 already there, 3 failed.\n")
-    assert "busy: 127.0.0.1 was tried 3 times and answered 503" in str(report)
-    assert "page: 127.0.0.1 was tried 3 times and sent no usable file" in str(report)
+    assert "busy: 127.0.0.1 was tried 4 times and answered 503" in str(report)
+    assert "page: 127.0.0.1 was tried 4 times and sent no usable file" in str(report)
     assert "gone: 127.0.0.1 answered 404 Not Found" in str(report)
     assert not [*folder.glob("*.part*")]
 
