@@ -35,6 +35,8 @@ _SPECIAL_LETTERS = str.maketrans(
     {"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
 )
 _SILENT = str.maketrans("", "", ".'’‘ʼ`´")
+#: Combining classes below are of nuktas, kana voicing marks, viramas, and vowels.
+_LOWEST_ACCENT = 10
 _AMERICA = "america"
 _ALTERNATIVES = re.compile(r"\s(?:or|and/or|vs\.?|versus|oder|ou)\s|[/;|]", re.IGNORECASE)
 _LEADING = re.compile(
@@ -42,6 +44,13 @@ _LEADING = re.compile(
     r"|my (?:best )?guess(?: is)?|i (?:think|guess|believe)|best guess|or|somewhere in|in|the"
     r"|rural|urban|coastal|mainland|continental|upper|lower|inland|country)\s+"
 )
+_SIDES = {"n": "north", "s": "south", "e": "east", "w": "west"}
+_ABBREVIATIONS = {
+    "rep": "republic", "dem": "democratic", "ppl": "peoples", "fed": "federal", "st": "saint",
+    "sts": "states", "is": "islands", "isl": "islands", "isls": "islands", "terr": "territory",
+}  # fmt: skip
+_FLAG_A, _TAG_0, _BLACK_FLAG = 0x1F1E6, 0xE0000, "\N{WAVING BLACK FLAG}"
+_FLAG_LETTERS = frozenset(chr(_FLAG_A + place) for place in range(26))
 _DIRECTION = re.compile(
     r"^(?:central|mid|(?:north|south|east|west)(?:ern)?|(?:north|south) ?(?:east|west)(?:ern)?)\s+"
 )
@@ -53,7 +62,9 @@ _REFUSAL_TAIL = re.compile(
     r"(?: (?:from|based|due|without|with|given|because|as|since|in|by|for|at|solely|using)\b.*)?$"
 )
 _STATE = re.compile(
-    r"^(?:[a-z]+ ){0,3}?"
+    r"^(?:(?:arab|bolivarian|co ?operative|democratic|federal|federated|federative|former|hashemite"
+    r"|independent|islamic|kingdom|oriental|peoples|plurinational|popular|socialist|sovereign"
+    r"|united|unitary|yugoslav) ){0,3}"
     r"(?:republic|kingdom|states?|commonwealth|union|sultanate|principality|grand duchy|emirate)"
     r" of (?:the )?"
 )
@@ -198,8 +209,15 @@ def _fold_letters(text: str) -> str:
     if text.isascii():
         return text.casefold()
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
-    kept = [char for char in decomposed if unicodedata.category(char) not in {"Mn", "Cf", "Cc"}]
-    return "".join(kept).translate(_SPECIAL_LETTERS)
+    return "".join(filter(_is_kept, decomposed)).translate(_SPECIAL_LETTERS)
+
+
+def _is_kept(char: str) -> bool:
+    """Accents and points go. Marks that are letters stay: vowels of Asian scripts, dakuten."""
+    category = unicodedata.category(char)
+    if category == "Mn":
+        return unicodedata.combining(char) < _LOWEST_ACCENT
+    return category not in {"Cf", "Cc"}
 
 
 def fold(text: str) -> str:
@@ -210,12 +228,19 @@ def fold(text: str) -> str:
 
 
 def _is_mark(char: str) -> bool:
-    return not char.isascii() and unicodedata.category(char) in {"Mc", "Lm"}
+    return not char.isascii() and unicodedata.category(char) in {"Mc", "Mn", "Lm"}
 
 
 @cache
 def _known_names() -> dict[str, str | None]:
-    """Folded name -> code of everything our own tables name; None for names of no country."""
+    """Folded name -> code of everything our tables name; None for names of no country."""
+    others = _data("country_names.json")["names"]
+    names = {fold(name): code for code, known in others.items() for name in known}
+    return names | names_of_our_own()
+
+
+def names_of_our_own() -> dict[str, str | None]:
+    """``_known_names`` without what was taken from elsewhere."""
     aliases = _data("country_aliases.json")
     names: dict[str, str | None] = {fold(row[0]): code for code, row in _countries().items()}
     for code, others in aliases["names"].items():
@@ -235,16 +260,28 @@ def _country_code(text: str) -> str | None:
     if folded in _known_names():
         return _known_names()[folded]
     if not any(char.isalpha() for char in folded):
-        return None
+        return _code_of_flags(text)
     if _ALTERNATIVES.search(text):
         return _agreed([_country_code(part) for part in _ALTERNATIVES.split(text) if part.strip()])
     whole = _single_country(text.strip(), folded)
     bare, *asides = _without_asides(text)
     parts = [bare, *asides] if asides else _SEPARATOR.split(text)
     parts = [part for part in parts if fold(part)]
+    if whole is None and len(parts) == 2 and "," in text:  # Korea, Dem. People's Rep. of
+        turned = [fold(f"{parts[1]}{of}{parts[0]}") for of in (" ", " of ")]
+        whole = _single_country(turned[0], turned[0]) or _single_country(turned[1], turned[1])
     if whole or len(parts) < 2:
         return whole or (_country_code(parts[0]) if asides and parts else None)
     return _most_precise(parts)
+
+
+def _code_of_flags(text: str) -> str | None:
+    """The country of a text that is nothing but one flag, as of 🇫🇷, or 🏴 with a part of GB."""
+    letters = "".join(chr(ord(char) - _FLAG_A + ord("A")) for char in text if char in _FLAG_LETTERS)
+    if _BLACK_FLAG in text:
+        tags = "".join(chr(ord(char) - _TAG_0) for char in text if 0 < ord(char) - _TAG_0 < 0x7F)
+        letters += tags[:2].upper()
+    return letters if letters in _countries() else None
 
 
 def _without_asides(text: str) -> list[str]:
@@ -267,7 +304,18 @@ def _single_country(text: str, folded: str) -> str | None:
         shorter = pattern.sub("", folded, count=1)
         if shorter != folded and shorter and not (pattern is _DIRECTION and shorter == _AMERICA):
             code = _single_country(shorter, shorter)
+            if pattern is _DIRECTION and code == "SD" and folded.startswith("south"):
+                code = "SS"  # however Sudan is spelt
+    if code is None and (written_out := _written_out(folded)) != folded:
+        code = _single_country(written_out, written_out)
     return code
+
+
+def _written_out(folded: str) -> str:
+    """A name with the abbreviations of statistics' tables in full: "Dem Rep", "S", "St", "Is"."""
+    first, *rest = folded.split() or [""]
+    words = [_SIDES.get(first, first) if rest else first, *rest]
+    return " ".join(_ABBREVIATIONS.get(word, word) for word in words)
 
 
 def _library_code(text: str, folded: str) -> str | None:
