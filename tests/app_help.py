@@ -124,3 +124,52 @@ class Visitor:
         """Upload a file; returns it as an input of an event."""
         [path] = self.http.post("/gradio_api/upload", files={"files": (name, content)}).json()
         return {"path": path, "orig_name": name, "meta": {"_type": "gradio.FileData"}}
+
+
+class Player(Visitor):
+    """A visitor who plays: tokens and texts as the page would send them."""
+
+    def __init__(self, url: str, nickname: str = "", **headers: str) -> None:
+        super().__init__(url, **headers)
+        self.nickname, self.history = nickname, list[object]()
+        self.player = self.round = self.message = ""
+        self.buttons: set[str] = set()
+
+    def open(self) -> None:
+        """The page is loaded: a round begins, or goes on."""
+        loads = [found for found in self.config["dependencies"] if found["targets"][0][1] == "load"]
+        load = next(found for found in loads if len(found["inputs"]) == 4)
+        self._shown(self.call(load, self.player, self.round, self.history, f"{self.http.base_url}"))
+
+    def guess(self, latitude: float, longitude: float) -> None:
+        pin = f'{{"latitude": {latitude}, "longitude": {longitude}}}'
+        self._answer("agl-submit", pin)
+
+    def skip(self) -> None:
+        self._answer("agl-skip", None)
+
+    def go_on(self) -> None:
+        event = self.event(self.find(elem_id="agl-next"), "click")
+        self._shown(
+            self.call(event, self.player, self.round, self.history, f"{self.http.base_url}")
+        )
+
+    def play_again(self) -> None:
+        """A new round after the last clip."""
+        event = self.event(self.find(elem_id="agl-again"), "click")
+        self._shown(self.call(event, self.player, self.round, self.history))
+
+    def _answer(self, button: str, pin: str | None) -> None:
+        event = self.event(self.find(elem_id=button), "click")
+        given = (self.player, self.round, pin, self.nickname, self.history)
+        self._shown(self.call(event, *given))
+
+    def _shown(self, answer: httpx.Response) -> None:
+        assert answer.status_code == 200, answer.text
+        told = answer.json()["data"]
+        self.player, self.message = told[0], told[6]
+        if isinstance(told[1], str):
+            self.round = told[1]
+        names = ("submit", "skip", "broken", "next", "again")
+        shown = zip(names, told[8:13], strict=True)
+        self.buttons = {name for name, update in shown if update.get("visible")}

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
-import subprocess
-import sys
-import time
-import uuid
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 from fastapi.testclient import TestClient
 
@@ -22,13 +19,12 @@ from leaderboard.detail import make_detail
 from leaderboard.render import row_detail
 from leaderboard.submit import Form, Published, publish
 from store.database import Database
-from store.guesses import Guess, GuessStore
-from store.hub.publisher import FULL
+from store.guesses import GuessStore
+from store.hub.publisher import FULL, Limits
+from tests.app_help import Player, app_process, eventually, free_port
 from tests.fake_hub import WRITE, FakeHub, serving
 from tests.hub_help import ids_on, rows_on
 from tests.toy_board import prediction_file
-
-ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -63,20 +59,6 @@ def play_one(client: TestClient) -> None:
     game.guess(game.start_clip(view.token, player).token, player, 1.0, 2.0)
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-def eventually(is_so: Callable[[], object]) -> None:
-    """Wait until it is so; the bound is only there for the test to end."""
-    end = time.monotonic() + 120
-    while not is_so():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.05)
-
-
 def test_without_a_dataset_it_is_ready_and_publishes_nothing(tmp_path: Path) -> None:
     settings = Settings.from_env({"AGL1K_DATA": str(tmp_path)})
     with TestClient(app_module.create_app(settings)) as client:
@@ -85,16 +67,31 @@ def test_without_a_dataset_it_is_ready_and_publishes_nothing(tmp_path: Path) -> 
         assert client.app.state.services.notice() == ""  # type: ignore[attr-defined]
 
 
+@contextmanager
+def nowhere(port: int, how: str) -> Iterator[None]:
+    """A port that refuses connections, or takes them and never says a word."""
+    with socket.socket() as listener:
+        if how == "hangs":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(("127.0.0.1", port))
+            listener.listen(128)
+        yield
+
+
+@pytest.mark.parametrize("how", ["refuses", "hangs"])
 def test_the_app_is_up_without_the_hub_and_pushes_when_it_returns(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    limits = Limits(interval_s=0.2, answer_s=1, max_wait_s=1)
+    monkeypatch.setattr("store.hub.connect.limits_for", lambda _: limits)
     port, hub = free_port(), FakeHub()
     with client_for(tmp_path, f"http://127.0.0.1:{port}") as client:
-        assert client.get("/healthz").status_code == 200
-        assert client.get("/").status_code == 200
-        until_ready(client)
-        play_one(client)
+        with nowhere(port, how):
+            assert client.get("/healthz").status_code == 200
+            assert client.get("/").status_code == 200
+            until_ready(client)
+            play_one(client)
         with serving(hub, port):
             eventually(lambda: "tester/plays" in hub.repos and ids_on(hub))
         assert len(ids_on(hub)) == 1
@@ -178,41 +175,61 @@ def test_a_full_backlog_refuses_politely_and_is_not_ready(tmp_path: Path) -> Non
         assert client.get("/healthz").status_code == 200
 
 
-def guess(number: int) -> Guess:
-    return Guess(
-        uuid.uuid4().hex, f"r{number}", 0, "player", "", "demo", "hash", "clip", "guess",
-        1.0, 2.0, 3.0, 4.0, 5.0, "free", "0", datetime.now(UTC),
-    )  # fmt: skip
+class Crowd:
+    """Players in threads of their own, who play on until the server is gone."""
+
+    def __init__(self, url: str, n_players: int) -> None:
+        self.guesses, self.ended = 0, False
+        self._one = threading.Lock()
+        players = [Player(url) for _ in range(n_players)]
+        self.threads = [threading.Thread(target=self._play, args=(one,)) for one in players]
+        for thread in self.threads:
+            thread.start()
+
+    def _play(self, player: Player) -> None:
+        try:
+            player.open()
+            while not self.ended:
+                player.guess(1.0, 2.0)
+                if "alert" in player.message:
+                    return
+                with self._one:
+                    self.guesses += 1
+                player.go_on()
+                if "again" in player.buttons:
+                    player.play_again()
+        except httpx.TransportError:
+            return  # the server is gone
+
+    def join(self) -> int:
+        """How many guesses were acknowledged."""
+        self.ended = True
+        for thread in self.threads:
+            thread.join(120)
+        return self.guesses
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_sigterm_pushes_what_is_left_or_tells_it(
+def test_sigterm_in_the_middle_of_play_pushes_what_is_left_or_tells_it(
     tmp_path: Path, hub: FakeHub, is_there: bool
 ) -> None:
-    port = free_port()
-    own = environment(
-        tmp_path, hub.endpoint, PORT=str(port), AGL1K_HUB_INTERVAL_S="3600",
-        AGL1K_HUB_FLUSH_S="60" if is_there else "2", HF_HUB_DISABLE_XET="1",
-    )  # fmt: skip
-    (tmp_path / "log").touch()
-    with (tmp_path / "log").open("w") as log:
-        server = subprocess.Popen(
-            [sys.executable, "app.py"], cwd=ROOT, env={**os.environ, **own}, stderr=log
-        )
-    try:
-        eventually(lambda: "event=read_back" in (tmp_path / "log").read_text())
-        with Database(f"sqlite:///{tmp_path / 'agl1k.db'}") as database:
-            made = [GuessStore(database).record(guess(number)).guess_id for number in range(7)]
+    pushing = {"AGL1K_HUB_INTERVAL_S": "3600", "AGL1K_HUB_FLUSH_S": "60" if is_there else "2"}
+    with app_process(tmp_path, environment(tmp_path / "data", hub.endpoint, **pushing)) as running:
+        eventually(lambda: "event=read_back" in running.said())
+        crowd = Crowd(running.url, 3)
+        eventually(lambda: crowd.guesses >= 20)
         if not is_there:
             hub.fail(path="/api/", status=503, times=10_000)
-        server.send_signal(signal.SIGTERM)
-        assert server.wait(120) in (0, -signal.SIGTERM)
-    finally:
-        server.kill()
-    told = (tmp_path / "log").read_text()
-    if is_there:
-        assert ids_on(hub) == sorted(made)
-        assert "event=stopped pending_rows=0" in told
-    else:
-        assert "event=stopped pending_rows=7" in told
-    assert WRITE not in told
+        assert running.terminate() in (0, -signal.SIGTERM)
+        acknowledged = crowd.join()
+        said = running.said()
+    with Database(f"sqlite:///{tmp_path / 'data' / 'agl1k.db'}") as database:
+        stored = [guess.guess_id for guess in GuessStore(database).of_benchmark("demo")]
+    assert len(stored) >= acknowledged
+    published = ids_on(hub) if "tester/plays" in hub.repos else []
+    assert len(published) == len(set(published))
+    assert set(published) <= set(stored)
+    assert f"event=stopped pending_rows={len(stored) - len(published)}" in said
+    assert is_there == (len(stored) == len(published))
+    assert WRITE not in said
+    assert "Traceback" not in said

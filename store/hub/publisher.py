@@ -41,12 +41,14 @@ class Limits:
     """How often to push, when to warn, when to refuse, how long to wait.
 
     ``max_rows`` bounds what waits for the Hub; from half of it, or ``late_s`` of delay, the page
-    warns. ``read_back_s`` bounds how long a blank server waits for the Hub before it takes answers.
+    warns. A blank server takes no answers for ``answer_s``, within which a Hub that is there tells
+    what it has, and then for ``read_back_s`` at most, to read it.
     """
 
     interval_s: float = 60
     max_rows: int = 100_000
     late_s: float = 3600
+    answer_s: float = 10
     read_back_s: float = 600
     max_wait_s: float = 300
 
@@ -88,7 +90,7 @@ class Publisher:
         """Begin; returns at once. A blank database takes no answers until it is read back."""
         self._backlog = self._outbox.backlog()
         if self._outbox.is_blank():
-            self._closed_until = time.monotonic() + self._limits.read_back_s
+            self._closed_until = time.monotonic() + self._limits.answer_s
         self._thread = threading.Thread(target=self._run, daemon=True, name="agl1k-hub")
         self._thread.start()
 
@@ -173,11 +175,11 @@ class Publisher:
                 if mine:
                     self._work()
             self._failures = 0
-            wait_s = self._limits.interval_s
         except Exception as error:
-            wait_s = self._after(error)
+            self._refresh()
+            return self._after(error)
         self._refresh()
-        return wait_s
+        return self._limits.interval_s
 
     def _after(self, error: Exception) -> float:
         """Full jitter, doubling up to a bound; no sooner than the Hub wants."""
@@ -212,7 +214,10 @@ class Publisher:
             self._join(today)
 
     def _read_back(self) -> None:
-        found = read_back(self._database, self._remote)
+        tree = self._remote.tree()
+        if self.is_reading_back:
+            self._closed_until = time.monotonic() + self._limits.read_back_s
+        found = read_back(self._database, self._remote, tree)
         self._is_read_back = True
         self._closed_until = 0.0
         log.info("event=read_back files=%d rows=%d", found.files, found.rows)

@@ -41,16 +41,17 @@ class ReadBack:
     problems: list[str] = field(default_factory=list)
 
 
-def read_back(database: Database, remote: Remote) -> ReadBack:
+def read_back(database: Database, remote: Remote, tree: Tree | None = None) -> ReadBack:
     """Insert every published row that is not here; rows that are here stay as they are.
 
-    Rows that wait here and are published already, as after a backup was put back, are marked so.
-    Files read once are not read again. Raises ``HubError`` when the Hub cannot be read; what was
-    read by then is kept.
+    ``tree``: the files, when they are known already. Rows that wait here and are published already,
+    as after a backup was put back, are marked so. Files read once are not read again. Raises
+    ``HubError`` when the Hub cannot be read; what was read by then is kept.
     """
-    tree, outcome = remote.tree(), ReadBack()
+    tree, outcome = tree or remote.tree(), ReadBack()
     outcome.problems = foreign(tree)
-    new = sorted(name for name in tree.files if kind_of(name) and name not in _known(database))
+    known = _known(database)
+    new = sorted(name for name in tree.files if kind_of(name) and name not in known)
     for batch in batches(tree, new):
         contents = remote.read(tree.revision, batch)
         for _, names in groupby(batch, key=day_of):

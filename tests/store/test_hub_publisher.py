@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -288,6 +289,42 @@ def test_a_blank_server_takes_no_answer_until_it_was_read_back(
     publisher.stop(flush_s=60)
     publisher.admit()
     assert publisher.problems() == []
+
+
+def test_a_blank_server_waits_for_a_hub_that_reads_slowly_but_not_for_one_that_hangs(
+    hub: FakeHub,
+    database: Database,
+    tmp_path: Path,
+    play: Callable[..., list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    play(3)
+    Publisher(database, remote_to(hub)).turn()
+    limits = Limits(answer_s=1)
+    with Database(f"sqlite:///{tmp_path / 'blank.db'}") as blank:
+        remote, seen = remote_to(hub), list[bool]()
+        tree, read = remote.tree(), remote.read
+        publisher = Publisher(blank, remote, limits)
+
+        def read_slowly(revision: str, names: Sequence[str]) -> dict[str, bytes]:
+            time.sleep(1.5)
+            seen.append(publisher.is_reading_back)
+            return read(revision, names)
+
+        monkeypatch.setattr(remote, "tree", lambda: tree)
+        monkeypatch.setattr(remote, "read", read_slowly)
+        publisher.start()
+        publisher.stop(flush_s=60)
+        assert seen[0]
+        assert len(GuessStore(blank).of_benchmark("demo")) == 3
+    with Database(f"sqlite:///{tmp_path / 'blank2.db'}") as blank:
+        hub.fail(path="/api/", status=0, delay_s=60, times=99)
+        publisher = Publisher(blank, remote_to(hub), limits)
+        publisher.start()
+        assert publisher.is_reading_back
+        time.sleep(1.2)
+        publisher.admit()
+        publisher.stop(flush_s=0)
 
 
 def test_a_blank_server_without_a_hub_takes_answers(database: Database) -> None:
