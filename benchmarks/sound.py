@@ -1,14 +1,14 @@
-"""Filters and tagging as multiples of real time on one core, next to what they stand on.
+"""Filters, tagging and curation on one core, next to what they stand on.
 
 Filters with decoding next to decoding alone and to a straightforward implementation in librosa;
-tagging next to the model's inference alone. Processor time counts, so that other programs do not.
+tagging next to the model's inference alone; curation of N files next to that of 4N (``curating``).
+Processor time counts, so that other programs do not.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,13 @@ from platformdirs import user_cache_path
 from agl1k_core import audio, mono, yamnet
 from agl1k_core.filters import measure
 from agl1k_core.tagging import tag
+from benchmarks import curating
 from benchmarks.table import Measured
+from benchmarks.timing import best_of
 
 REAL = Path(__file__).parents[2] / "shared/agl1k/audio/20020207EssaouiraRempartsMuezzin.mp3"
 SHARE_OF_DECODING = 0.5
 TIMES_FASTER = 3
-_ROUNDS = 5
 _RATE_HZ = 44100
 _DURATION_S = 120
 
@@ -37,7 +38,10 @@ def run() -> Iterator[Measured]:
         path = REAL if REAL.is_file() else made_up(Path(folder) / "noise.mp3")
         duration_s = audio.probe(path).duration_s
         yield from _filters(path, duration_s)
-        yield from _tagging(path, duration_s)
+        models_dir = user_cache_path("agl1k") / "models"
+        yamnet.install_yamnet(models_dir)
+        yield from _tagging(path, duration_s, models_dir)
+        yield from curating.run(models_dir)
 
 
 def _filters(path: Path, duration_s: float) -> Iterator[Measured]:
@@ -57,9 +61,7 @@ def _filters(path: Path, duration_s: float) -> Iterator[Measured]:
         print("librosa is not installed, so the filters stand alone: pip install librosa")
 
 
-def _tagging(path: Path, duration_s: float) -> Iterator[Measured]:
-    models_dir = user_cache_path("agl1k") / "models"
-    yamnet.install_yamnet(models_dir)
+def _tagging(path: Path, duration_s: float, models_dir: Path) -> Iterator[Measured]:
     tagger = yamnet.Yamnet(models_dir)
     wave = np.concatenate([*mono.mono_blocks(path, yamnet.RATE_HZ)])
     alone, whole = best_of([lambda: tagger.predict(wave), lambda: tag(path, tagger)])
@@ -110,14 +112,3 @@ def made_up(path: Path) -> Path:
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
     return path
-
-
-def best_of(functions: list[Callable[[], object]]) -> list[float]:
-    """The least processor time in seconds of each, called in turn."""
-    best = [float("inf")] * len(functions)
-    for _ in range(_ROUNDS):
-        for place, function in enumerate(functions):
-            start = time.process_time()
-            function()
-            best[place] = min(best[place], time.process_time() - start)
-    return best
