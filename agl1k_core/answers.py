@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 
 import json_repair
-import orjson
+import msgspec
 
 from agl1k_core import places
 from agl1k_core.answer_fields import (
@@ -75,8 +75,8 @@ def _parse(text: str, depth: int) -> Answer:
 def load_json(text: str | bytes) -> object:
     """The value of a valid JSON text, control characters and NaN allowed; None if it is none."""
     try:
-        return orjson.loads(text)
-    except (orjson.JSONDecodeError, RecursionError):
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         pass
     try:
         return json.loads(text, strict=False)

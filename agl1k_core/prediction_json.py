@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-import orjson
+import msgspec
 
 from agl1k_core.errors import Problem
 from agl1k_core.flat_records import Needed, count_names, flat_rows
@@ -54,8 +54,8 @@ def json_batches(data: bytes, problems: Problems, most: int, needed: Needed) -> 
         yield from _flat_batches(*flat)
         return
     try:
-        tree = orjson.loads(data)
-    except orjson.JSONDecodeError:
+        tree = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         if _is_json_lines(data):
             yield from _json_lines(data, problems, most, needed)
             return
@@ -88,7 +88,7 @@ def _is_json_lines(data: bytes) -> bool:
 
 
 def _may_repeat_names(data: bytes, tree: object) -> bool:
-    """Whether an object may name a field twice: orjson silently keeps the last.
+    """Whether an object may name a field twice: msgspec silently keeps the last.
 
     Where the counts differ for another reason, the slow reader finds nothing and nothing is lost.
     """
@@ -193,10 +193,10 @@ def _parsed(
     text: bytes, lines: list[bytes], numbers: list[int], problems: Problems
 ) -> list[object]:
     try:
-        records: list[object] = orjson.loads(text)
+        records: list[object] = msgspec.json.decode(text)
         if len(records) == len(lines) and not _may_repeat_names(text, records):
             return records
-    except orjson.JSONDecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     return [_parsed_line(*item, problems) for item in zip(lines, numbers, strict=True)]
 

@@ -8,8 +8,8 @@ from io import BytesIO
 from itertools import islice
 from pathlib import Path
 
+import msgspec
 import numpy as np
-import orjson
 
 from agl1k_core import places, tables
 from agl1k_core.benchmark import CLASSES, Benchmark, Clip
@@ -81,5 +81,5 @@ def published_kind_of_file(benchmark: Benchmark) -> bytes:
 def json_lines(benchmark: Benchmark) -> bytes:
     """Flat records, one to a line."""
     file = BytesIO()
-    file.writelines(orjson.dumps(r, option=orjson.OPT_APPEND_NEWLINE) for r in answers(benchmark))
+    file.writelines(msgspec.json.encode(r) + b"\n" for r in answers(benchmark))
     return file.getvalue()
