@@ -95,8 +95,9 @@ class _AsIfSecure(httpx.HTTPTransport):
 class Visitor:
     """A browser's requests to the page, without the browser."""
 
-    def __init__(self, url: str, **headers: str) -> None:
-        self.http = httpx.Client(base_url=url, timeout=60, headers=headers, transport=_AsIfSecure())
+    def __init__(self, url: str, *, source: str | None = None, **headers: str) -> None:
+        transport = _AsIfSecure(local_address=source)
+        self.http = httpx.Client(base_url=url, timeout=60, headers=headers, transport=transport)
         self.config = self.http.get("/config").json()
 
     def find(self, **props: object) -> int:
@@ -129,8 +130,8 @@ class Visitor:
 class Player(Visitor):
     """A visitor who plays: tokens and texts as the page would send them."""
 
-    def __init__(self, url: str, nickname: str = "", **headers: str) -> None:
-        super().__init__(url, **headers)
+    def __init__(self, url: str, nickname: str = "", **given: str) -> None:
+        super().__init__(url, **given)
         self.nickname, self.history = nickname, list[object]()
         self.player = self.round = self.message = ""
         self.buttons: set[str] = set()

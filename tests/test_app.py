@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -165,30 +163,7 @@ def test_nothing_is_fetched_unless_agl1k_is_chosen(tmp_path: Path) -> None:
     assert (found.default, found.problems) == ("demo", ())
 
 
-# --- privacy ----------------------------------------------------------------------------------
-
-
-def test_nothing_of_a_visitor_is_logged_or_stored(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG, logger="agl1k")
-    made = app_module.create_app(settings_in(tmp_path))
-    headers = {"User-Agent": "Telltale/7", "X-Forwarded-For": "203.0.113.77"}
-    with TestClient(made) as visitor:
-        config = visitor.get("/config", headers=headers).json()
-        loads = [d for d in config["dependencies"] if d["targets"][0][1] == "load"]
-        load = next(dependency for dependency in loads if len(dependency["inputs"]) == 4)
-        body = {
-            "fn_index": load["id"], "session_hash": "abc", "trigger_id": None,
-            "data": ["", "", [], "http://127.0.0.1/"],
-        }  # fmt: skip
-        played = visitor.post("/gradio_api/run/predict", json=body, headers=headers)
-        assert played.status_code == 200
-        assert "clip/" in json.dumps(played.json())
-    stored = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    for telltale in ("Telltale", "203.0.113.77"):
-        assert telltale.encode() not in stored
-        assert telltale not in caplog.text
+# --- uploads ----------------------------------------------------------------------------------
 
 
 def test_no_file_of_the_server_can_be_named_as_an_upload(client: TestClient) -> None:
