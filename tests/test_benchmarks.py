@@ -12,11 +12,14 @@ import pytest
 
 from agl1k_core import metrics, predictions
 from agl1k_core.benchmark import Benchmark
+from agl1k_core.filters import AcousticFilters
+from agl1k_core.listening import Ear
 from agl1k_core.settings import Settings
 from app import create_app
 from benchmarks import __main__ as command
-from benchmarks import data, million, players, row_by_row, scoring, table
+from benchmarks import curating, data, million, players, row_by_row, scoring, table
 from benchmarks.table import Measured
+from tests import tagger_models
 
 
 @pytest.fixture(scope="module")
@@ -95,3 +98,17 @@ def test_limits_decide_the_exit_code(
     assert command.main(["other"]) == 2
     assert table.Measured("toy", "errors", 0, "", 0).passed
     assert not table.Measured("toy", "errors", 1, "", 0).passed
+
+
+def test_curation_is_measured_at_any_size(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    monkeypatch.setattr(curating, "N_FILES", 2)
+    monkeypatch.setattr(curating, "N_CANDIDATES", 50)
+    lines = [*curating.run(tagger_models.yamnet_models(pytestconfig))]
+    told = [(line.benchmark, line.what) for line in lines]
+    assert ("curation", "8 files, each") in told
+    assert ("selection", "200 candidates, each") in told
+    assert all(line.value > 0 for line in lines)
+    curating.write_recordings(tmp_path / "raw", 3)
+    assert curating.curated(tmp_path / "raw", Ear(AcousticFilters())) == 3
