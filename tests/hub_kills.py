@@ -116,7 +116,7 @@ def _counted(
 
 def _start(url: str, hub: FakeHub) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.hub_writer", url, hub.endpoint],
+        [sys.executable, "-m", "tests.guess_writer", url, hub.endpoint],
         cwd=ROOT,
         env={**os.environ, "HF_HUB_DISABLE_XET": "1"},
         stdout=subprocess.PIPE,

@@ -20,9 +20,8 @@ ROOT = Path(__file__).parents[2]
 
 def start_writer(url: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("guess_writer.py")), url],
+        [sys.executable, "-m", "tests.guess_writer", url],
         cwd=ROOT,
-        env={"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         text=True,
     )
