@@ -44,7 +44,8 @@ from store.hub.publisher import Publisher
 from store.submissions import SubmissionStore
 from ui import frame, login, uploads
 from ui.addresses import query_of
-from ui.limits import BodyLimit
+from ui.limits import BodyLimit, WholeTexts
+from ui.page import Page, answer_nonsense
 from ui.server import listening, serve
 from ui.static import mount_static
 from ui.theme import theme
@@ -149,7 +150,7 @@ def build_page(services: Services) -> gr.Blocks:
     names = {slug: benchmark.name for slug, benchmark in library.benchmarks.items()}
     play = Play(services.game, sound_of(services), [library.default, *library.benchmarks])
     turns = Turns()
-    with gr.Blocks(title="AGL1K: hear a place, find it on the map") as page:
+    with Page(title="AGL1K: hear a place, find it on the map") as page:
         gr.HTML(frame.header_html(), padding=False)
         notice = gr.HTML(padding=False, elem_classes="agl-news")
         with gr.Tabs(elem_id="agl-tabs") as tabs:
@@ -230,6 +231,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(clip_router(services.clips, services.game.resolve))
     app.include_router(leaderboard_router(services.boards))
     mount_static(app)
+    app.add_middleware(WholeTexts)
     app.add_middleware(BodyLimit, max_bytes=int((settings.max_upload_mb + 1) * 2**20))
     page = build_page(services)
     # a page that is mounted counts as not launched, and then any path that a caller names as an
@@ -251,6 +253,7 @@ def create_app(settings: Settings) -> FastAPI:
         favicon_path=str(frame.FAVICON),
     )
     login.guard(mounted)
+    answer_nonsense(mounted)
     return mounted
 
 

@@ -49,6 +49,7 @@ class Endpoints:
     def leaderboard(self, board: str, query: str) -> Json:
         """Rows of a board; ``query`` as in its address, such as ``subset=speech``."""
         chosen = self.board_of(board)
+        query = query or ""
         wrong = complaints(dict(parse_qsl(query)))
         if wrong:
             raise refused(". ".join(wrong))

@@ -114,6 +114,7 @@ def build_submit(boards: Boards, settings: Settings, turns: Turns) -> None:
     def on_file(slug: str, path: str | None) -> tuple[Any, Any, str]:
         if not path:
             return "", gr.update(visible=False), ""
+        slug = slug or first
         try:
             found = run_dry(boards, settings, slug, path)
         except OSError:
@@ -123,7 +124,7 @@ def build_submit(boards: Boards, settings: Settings, turns: Turns) -> None:
     scored = turns.taking(on_file, not_scored)
 
     async def on_board(slug: str, path: str | None) -> tuple[Any, ...]:
-        return _limits(boards, settings, slug), *await scored(slug, path)
+        return _limits(boards, settings, slug or first), *await scored(slug, path)
 
     def on_publish(
         profile: gr.OAuthProfile | None, slug: str, path: str | None, *given: str | None
@@ -131,7 +132,7 @@ def build_submit(boards: Boards, settings: Settings, turns: Turns) -> None:
         if not path:
             return not_published(Agl1kError("Drop a prediction file first."))
         form, owner = Form(*(text or "" for text in given)), login.name_of(profile)
-        return publish_upload(boards, settings, slug, path, form, owner)
+        return publish_upload(boards, settings, slug or first, path, form, owner)
 
     quick: dict[str, Any] = {"queue": False, "api_visibility": "private"}
     shown = [report, form, receipt]

@@ -103,6 +103,11 @@ def thinned(errors: Sequence[ErrorPoint], most: int) -> Sequence[ErrorPoint]:
     return errors[::step]
 
 
+def _asked(event: gr.EventData) -> Mapping[str, Any]:
+    """What the page asks for; callers may send anything in its place."""
+    return event._data if isinstance(event._data, dict) else {}
+
+
 def _board(boards: Boards, asked: Mapping[str, Any]) -> Board | None:
     return boards.get(str(asked.get("board", "")))
 
@@ -136,17 +141,18 @@ def build_leaderboard(boards: Boards, *, tiles: str = "") -> None:
         )
 
     def on_open(event: gr.EventData) -> tuple[Any, ...]:
-        opened = open_row(boards, event._data)
+        asked = _asked(event)
+        opened = open_row(boards, asked)
         return (
             gr.update(visible=True),
             opened.html,
             gr.update(value=opened.figure, visible=opened.figure is not None),
             gr.update(cmd=opened.map_command, visible=opened.has_map),
-            *show_comparison(event._data),
+            *show_comparison(asked),
         )
 
     def on_compare(event: gr.EventData) -> tuple[Any, Any]:
-        return show_comparison(event._data)
+        return show_comparison(_asked(event))
 
     def on_close() -> tuple[Any, ...]:
         return gr.update(visible=False), "", gr.update(value="", visible=False)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 from gradio.data_classes import FileData, ListFiles
-from gradio.utils import get_upload_folder
 
-_NOT_UPLOADED = "This file was not uploaded here. Upload it, then try again."
+from ui.page import NOT_UPLOADED, is_uploaded
 
 
 class Upload(gr.File):
@@ -38,6 +36,5 @@ class Upload(gr.File):
 
 def require_uploaded(path: object) -> None:
     """Raise ``gr.Error`` unless the path lies in the folder where Gradio puts uploads."""
-    folder = Path(get_upload_folder()).resolve()
-    if not path or not Path(str(path)).resolve().is_relative_to(folder):
-        raise gr.Error(_NOT_UPLOADED, print_exception=False)
+    if not path or not is_uploaded(str(path)):
+        raise gr.Error(NOT_UPLOADED, print_exception=False)

@@ -1,10 +1,12 @@
-"""A limit on the size of every request, so that no upload fills the memory or the disk."""
+"""What every request must keep to: a size, so that nothing fills up, and texts that are texts."""
 
 from __future__ import annotations
 
+import json
+import re
 from contextlib import suppress
 
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
@@ -56,6 +58,55 @@ class BodyLimit:
             headers={"Connection": "close"},
         )
         await answer(scope, receive, send)
+
+
+class WholeTexts:
+    """ASGI middleware that answers 422 to JSON with half a character, ``"\\ud800"``, in it.
+
+    Python takes such a text, and fails wherever it is written later: to the database, to a log, to
+    the answer. It reads the body of requests whole: put a ``BodyLimit`` around it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] not in ("POST", "PUT", "PATCH"):
+            await self.app(scope, receive, send)
+            return
+        if dict(scope["headers"]).get(b"content-type", b"").startswith(b"multipart/"):
+            await self.app(scope, receive, send)
+            return
+        messages = [await receive()]
+        while messages[-1].get("more_body"):
+            messages.append(await receive())
+        if is_half_text(b"".join(message.get("body", b"") for message in messages)):
+            await JSONResponse({"error": _HALF, "detail": _HALF}, 422)(scope, receive, send)
+            return
+        messages.reverse()
+
+        async def receive_again() -> Message:
+            return messages.pop() if messages else await receive()
+
+        await self.app(scope, receive_again, send)
+
+
+_HALF = "A text holds half of a character (a lone surrogate), or is not UTF-8. Send whole texts."
+
+
+def is_half_text(body: bytes) -> bool:
+    """Whether JSON holds a lone surrogate, or is in an encoding that nobody looks into."""
+    if b"\x00" in body or re.search(rb"\xed[\xa0-\xbf]", body):
+        return True
+    if not re.search(rb"\\u[dD][89a-fA-F]", body):
+        return False
+    try:
+        json.dumps(json.loads(body), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    except (ValueError, RecursionError):  # no JSON: the app tells that
+        return False
+    return False
 
 
 class _Counted:
