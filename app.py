@@ -100,6 +100,7 @@ def open_services(settings: Settings) -> Services:
         model_guesses=_model_answers(boards),
         tags=tags,
     )
+    database.serve()
     return Services(settings, library, database, clips, boards, game, publisher)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import sqlite3
 import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,10 @@ from sqlalchemy import (
     StaticPool,
     Table,
     create_engine,
-    delete,
     event,
     make_url,
     select,
+    update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
@@ -32,7 +34,10 @@ from agl1k_core.errors import Agl1kError
 from store.migrations import upgrade
 from store.tables import meta
 
+log = logging.getLogger("agl1k.store")
+
 CHECKED_UP_TO_BYTES = 64 * 2**20
+_TOUCHED = "touched_utc"
 
 
 class Database:
@@ -47,6 +52,7 @@ class Database:
     def __init__(self, url: str, *, busy_s: float = 20) -> None:
         self.url = _parse(url)
         self._on_sqlite = self.url.get_backend_name() == "sqlite"
+        self._is_served = False
         self._in_memory = self._on_sqlite and self.url.database in (None, "", ":memory:")
         self._one_writer: AbstractContextManager[Any] = (
             threading.Lock() if self._on_sqlite else nullcontext()
@@ -108,10 +114,21 @@ class Database:
         if rows:
             connection.execute(insert(table).on_conflict_do_nothing(), rows)
 
+    def serve(self) -> None:
+        """From now on errors reach people on a page: they name no place, but the log does."""
+        self._is_served = True
+
     def check_writable(self) -> None:
         """Raises ``Agl1kError`` with what to do when nothing can be written."""
-        with self.write() as connection:  # deletes nothing
-            connection.execute(delete(meta).where(meta.c.name == ""))
+        with self.write() as connection:
+            self._touch(connection)
+
+    def _touch(self, connection: Connection) -> None:
+        """Write something: a disk that is full takes what only frees."""
+        value = datetime.now(UTC).isoformat().encode()
+        known = update(meta).where(meta.c.name == _TOUCHED).values(value=value)
+        if not connection.execute(known).rowcount:
+            self.insert_new(connection, meta, {"name": _TOUCHED, "value": value})
 
     def scrub(self) -> bool:
         """Let nothing that was deleted be left in the files; False when others' use forbids it."""
@@ -152,8 +169,7 @@ class Database:
             if not self._on_sqlite:  # released with the transaction
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(4710971)")
             upgrade(connection)
-            # deletes nothing, but tells now, not at the first guess, that nothing can be written
-            connection.execute(delete(meta).where(meta.c.name == ""))
+            self._touch(connection)  # tells now, not at the first guess, that it cannot be
 
     def _check_file(self) -> None:
         file = _file(self.url)
@@ -179,9 +195,17 @@ class Database:
             rule = diagnosis.constraint_name if diagnosis else error.orig
             raise ValueError(f"the row breaks a rule of its table: {rule}") from None
         except DBAPIError as error:
-            raise Agl1kError(_sentence(error.orig).format(where=self._where)) from error
+            sentence = _sentence(error.orig).format(where=self._where)
+            if not self._is_served:
+                raise Agl1kError(sentence) from error
+            log.warning("event=database_failed: %s", sentence)
+            raise Agl1kError(_FOR_EVERYBODY) from error
 
 
+_FOR_EVERYBODY = (
+    "This server cannot read or store anything at the moment; nothing was stored. Please try again "
+    "later. Its log tells its keeper why."
+)
 _DAMAGED = (
     "{where} is damaged, or is no SQLite database. Nothing was changed. Move the file away (with "
     "its -wal and -shm files) and start again, or put back a backup."

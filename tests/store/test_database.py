@@ -76,7 +76,8 @@ def test_a_block_that_fails_leaves_nothing(
     with pytest.raises(RuntimeError, match="in the middle"):
         fail_in_the_middle()
     with database.read() as connection:
-        assert connection.execute(text("SELECT count(*) FROM meta")).scalar_one() == 0
+        found = connection.execute(text("SELECT value FROM meta WHERE name = 'half'"))
+        assert found.first() is None
     GuessStore(database).record(make_guess())
 
 
@@ -258,6 +259,21 @@ def test_a_server_that_is_not_there_and_a_password_not_told() -> None:
 def test_a_database_name_that_is_not_there(postgres_server: Any) -> None:
     with pytest.raises(Agl1kError, match=r"nonesuch.* does not let us in"):
         Database(postgres_server.url(database="nonesuch"))
+
+
+def test_people_on_a_page_are_told_no_path_and_the_log_is(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Database(f"sqlite:///{tmp_path / 'a.db'}") as database:
+        database.serve()
+        event.listen(database.engine, "begin", lambda found: found.exec_driver_sql(_READ_ONLY))
+        with pytest.raises(Agl1kError, match="cannot read or store anything at") as refused:
+            database.check_writable()
+    assert "a.db" not in str(refused.value)
+    assert "a.db cannot be written. Give this user the right" in caplog.text
+
+
+_READ_ONLY = "PRAGMA query_only = ON"
 
 
 def test_errors_do_not_repeat_what_people_wrote(database: Database) -> None:

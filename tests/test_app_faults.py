@@ -1,0 +1,124 @@
+"""Disks that are full, read-only or damaged under the running app: told clearly, nothing lost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import pytest
+
+from store.database import Database
+from store.guesses import GuessStore
+from tests.app_help import ROOT, Player, app_process, eventually
+from tests.fake_hub import WRITE, FakeHub, serving
+from tests.hub_help import ids_on
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 12 MB of its own."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    wanted = ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(disk)]
+    with suppress(OSError):
+        if subprocess.run(wanted, capture_output=True, check=False).returncode == 0:
+            yield disk
+            subprocess.run(["umount", "-l", str(disk)], check=True)
+            return
+    pytest.skip("this user may not mount a disk in memory")
+
+
+@pytest.fixture
+def hub() -> Iterator[FakeHub]:
+    with serving(FakeHub()) as started:
+        yield started
+
+
+def published_to(hub: FakeHub, database: Path) -> dict[str, str]:
+    return {
+        "AGL1K_DATABASE": f"sqlite:///{database}", "AGL1K_HUB_DATASET": "tester/plays",
+        "AGL1K_HUB_TOKEN": WRITE, "HF_ENDPOINT": hub.endpoint, "AGL1K_HUB_INTERVAL_S": "0.2",
+    }  # fmt: skip
+
+
+def fill(disk: Path) -> Path:
+    filling = disk / "filling"
+    with filling.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(b"x" * 4096)
+    return filling
+
+
+def test_a_disk_that_fills_up_refuses_politely_and_heals(
+    tmp_path: Path, small_disk: Path, hub: FakeHub
+) -> None:
+    env = published_to(hub, small_disk / "agl1k.db")
+    with app_process(tmp_path / "app", env) as running:
+        player = Player(running.url)
+        player.open()
+        player.guess(1, 2)
+        player.go_on()
+        filling = fill(small_disk)
+        for _ in range(2):
+            player.guess(3, 4)
+            assert "cannot read or store anything at the moment" in player.message
+            assert "agl1k.db" not in player.message
+        ready = httpx.get(f"{running.url}/readyz")
+        assert (ready.status_code, running.answers("/healthz")) == (503, True)
+        assert "the database cannot be written" in ready.text
+        assert "agl1k.db could not grow: the disk is full" in running.said()
+        filling.unlink()
+        player.guess(3, 4)
+        assert player.message == ""
+        assert running.answers("/readyz")
+        eventually(lambda: "tester/plays" in hub.repos and len(ids_on(hub)) == 2)
+        assert "Traceback" not in running.said()
+    with Database(f"sqlite:///{small_disk / 'agl1k.db'}") as database:
+        stored = GuessStore(database).of_benchmark("demo")
+    assert sorted(guess.guess_id for guess in stored) == ids_on(hub)
+
+
+def start(env: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """The app, which does not come up."""
+    own = {**os.environ, "AGL1K_DATA": str(folder), "PORT": "0", **env}
+    return subprocess.run(
+        [sys.executable, "app.py"],
+        cwd=ROOT, env=own, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+
+
+def test_a_disk_that_only_reads_is_told_at_the_start(tmp_path: Path, small_disk: Path) -> None:
+    Database(f"sqlite:///{small_disk / 'agl1k.db'}").close()
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    before = (small_disk / "agl1k.db").read_bytes()
+    done = start({"AGL1K_DATABASE": f"sqlite:///{small_disk / 'agl1k.db'}"}, tmp_path)
+    assert done.returncode == 1
+    assert "agl1k.db cannot be" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (small_disk / "agl1k.db").read_bytes() == before
+
+
+def test_a_full_disk_is_told_at_the_start(tmp_path: Path, small_disk: Path) -> None:
+    fill(small_disk)
+    done = start({"AGL1K_DATABASE": f"sqlite:///{small_disk / 'agl1k.db'}"}, tmp_path)
+    assert done.returncode == 1
+    assert "the disk is full" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_damaged_file_is_told_and_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "agl1k.db"
+    Database(f"sqlite:///{file}").close()
+    content = bytearray(file.read_bytes())
+    content[4096:12288] = os.urandom(8192)
+    file.write_bytes(content)
+    done = start({"AGL1K_DATABASE": f"sqlite:///{file}"}, tmp_path)
+    assert done.returncode == 1
+    assert "agl1k.db is damaged, or is no SQLite database. Nothing was changed." in done.stderr
+    assert "Traceback" not in done.stderr
+    assert file.read_bytes() == content
