@@ -54,6 +54,8 @@ REASONS = {
     "not_audio": "The file is no audio that can be read. "
     "Give a recording in MP3, M4A, FLAC, WAV or Ogg.",
     "no_sound": "The file holds no sound, only pictures or other data.",
+    "unknown_codec": "The sound is in a coding that cannot be decoded here. "
+    "Convert the file, such as to FLAC.",
     "undecodable": "No sound could be decoded: the file is truncated or damaged. "
     "Fetch or copy it again.",
 }
@@ -95,16 +97,19 @@ class Recording:
         """Blocks ``(channels, n)`` with n from ``n_samples`` on, the last shorter; read but once.
 
         Rate and channels stay those of the beginning where a file changes them midway. Samples of
-        float files may be NaN or infinite.
+        float files may be NaN or infinite. Raises ``Agl1kError`` where there are no samples.
         """
-        waiting, unit = AudioFifo(), Fraction(1, self.sample_rate_hz)
+        waiting, unit, found = AudioFifo(), Fraction(1, self.sample_rate_hz), False
         for frame in self._planar():
+            found = True
             frame.pts, frame.time_base = None, unit  # of the resampler's they differ
             waiting.write(frame)
             if waiting.samples >= n_samples:
                 yield _all_of(waiting)
         if waiting.samples:
             yield _all_of(waiting)
+        if not found:
+            raise Agl1kError(REASONS["undecodable"])
 
     def _planar(self) -> Iterator[av.AudioFrame]:
         """Frames of float samples, a plane for each channel."""
@@ -119,8 +124,11 @@ class Recording:
             frame.pts = None
             if shape == as_it_is:
                 yield frame
-            else:
+                continue
+            try:
                 yield from resampler.resample(frame)
+            except av.FFmpegError:  # a damaged frame of a rate or of channels that cannot be
+                resampler, before = self._resampler(), None
         yield from resampler.resample(None)
 
     def _resampler(self) -> AudioResampler:
@@ -197,7 +205,7 @@ def _opened(path: Path) -> Iterator[av.container.InputContainer]:
         if path.stat().st_size == 0:
             raise Agl1kError(REASONS["empty"])
         # "file:" keeps FFmpeg from reading a name such as "concat:a" as an address.
-        container = av.open(f"file:{path.absolute()}", options=_READ)
+        container = av.open(f"file:{path.absolute()}", options=_READ, metadata_errors="replace")
     except OSError as error:
         raise Agl1kError(f"The file cannot be read: {_reason(error)}.") from None
     except av.FFmpegError:
@@ -205,6 +213,8 @@ def _opened(path: Path) -> Iterator[av.container.InputContainer]:
     with container:
         if not container.streams.audio:
             raise Agl1kError(REASONS["no_sound"])
+        if container.streams.audio[0].codec_context is None:
+            raise Agl1kError(REASONS["unknown_codec"])
         yield container
 
 

@@ -56,7 +56,10 @@ def open_collection(source: Path, recordings: Path | None, settings: Settings) -
         raise Agl1kError(f"There is no folder {folder}. Name the recordings' with --recordings.")
     files = {clip.key: find_recording(benchmark, clip, folder) for clip in benchmark.clips}
     listed = {path.resolve() for path in files.values() if path}
-    return Collection(benchmark, folder, files, _recorded(table), tuple(_unlisted(folder, listed)))
+    # a link that leads nowhere is no recording, but its line is about it
+    named = {folder / clip.file_name for clip in benchmark.clips if not files[clip.key]}
+    unlisted = [path for path in _unlisted(folder, listed) if path not in named]
+    return Collection(benchmark, folder, files, _recorded(table), tuple(unlisted))
 
 
 def collection_of(benchmark: Benchmark, keys: Iterable[str]) -> Collection:

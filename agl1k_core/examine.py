@@ -43,6 +43,7 @@ class Outcome(StrEnum):
     EMPTY = "empty"
     NOT_AUDIO = "not_audio"
     NO_SOUND = "no_sound"
+    UNKNOWN_CODEC = "unknown_codec"
     UNDECODABLE = "undecodable"
     TRUNCATED = "truncated"
     NOT_FINITE = "not_finite"

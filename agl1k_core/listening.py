@@ -183,8 +183,9 @@ def recordings_in(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     """Files to listen to, and files passed over for their ending.
 
     A file that is named counts whatever its ending, and even if it is not there; of a folder, all
-    files below it with an ending of ``AUDIO_SUFFIXES`` do, but for hidden ones. Raises
-    ``Agl1kError`` where nothing is left.
+    files below it with an ending of ``AUDIO_SUFFIXES`` do, but for hidden ones; links are followed,
+    and where one leads nowhere, or a folder cannot be read, it counts, for its outcome to be told.
+    Raises ``Agl1kError`` where nothing is left.
     """
     taken: dict[Path, None] = {}
     passed: list[Path] = []
@@ -192,17 +193,37 @@ def recordings_in(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
         if not path.is_dir():
             taken[path] = None
             continue
-        for found in sorted(path.rglob("*")):
-            hidden = any(part.startswith(".") for part in found.relative_to(path).parts)
-            if hidden or not found.is_file():
-                continue
+        unreadable: list[Path] = []
+        for found in sorted(_files_below(path, unreadable)):
             if found.suffix.lower() in AUDIO_SUFFIXES:
                 taken[found] = None
             else:
                 passed.append(found)
+        taken |= dict.fromkeys(unreadable)
     if not taken:
         raise Agl1kError("There is no recording in what you named. Name files, or their folder.")
     return list(taken), passed
+
+
+def _files_below(folder: Path, unreadable: list[Path]) -> Iterator[Path]:
+    """Files and dead links, without hidden ones; each folder once, whatever links lead to it."""
+    seen: set[str] = set()
+
+    def note(error: OSError) -> None:
+        unreadable.append(Path(error.filename))
+
+    for parent, folders, names in os.walk(folder, onerror=note, followlinks=True):
+        real = os.path.realpath(parent)
+        folders[:] = [] if real in seen else [name for name in folders if not name.startswith(".")]
+        if real in seen:
+            continue
+        seen.add(real)
+        for name in names:
+            found = Path(parent, name)
+            # not Path.is_file, which raises where a folder may be listed and not entered
+            is_there = os.path.exists(found)  # noqa: PTH110
+            if not name.startswith(".") and (not is_there or found.is_file()):
+                yield found
 
 
 def listen_to_all(

@@ -353,3 +353,18 @@ def test_real_recordings_lose_their_tags(tmp_path: Path, path: Path) -> None:
     for code in ("utf-8", "utf-16-le", "utf-16-be"):
         assert not [word for word in words if word.encode(code) in data]
     assert audio.probe(copy).duration_s == pytest.approx(audio.probe(path).duration_s, abs=0.06)
+
+
+def test_tags_of_another_coding_are_no_obstacle(tmp_path: Path) -> None:
+    """Old recorders wrote their tags in Latin-1 or Windows' coding, and said so nowhere."""
+    path = sounds.encode(tmp_path / "a.wav", "pcm_s16le", sounds.tone(1))
+    title = "Café, Müllerstraße".encode("latin-1") + b"\0" * 2
+    info = b"INFOINAM" + len(title).to_bytes(4, "little") + title
+    listed = b"LIST" + len(info).to_bytes(4, "little") + info
+    data = path.read_bytes() + listed
+    path.write_bytes(data[:4] + (len(data) - 8).to_bytes(4, "little") + data[8:])
+    with pytest.raises(UnicodeDecodeError), av.open(str(path)):
+        pass
+    assert audio.probe(path).duration_s == pytest.approx(1)
+    copy = audio.tag_free_copy(path, tmp_path / "copy")
+    assert b"Caf" not in copy.read_bytes()

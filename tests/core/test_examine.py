@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import wave
 from collections.abc import Callable
 from pathlib import Path
@@ -202,3 +203,46 @@ def test_taggers_hear_silence_where_samples_are_no_numbers(tmp_path: Path) -> No
     heard = np.concatenate([*mono.mono_blocks(path, 48000)])
     assert np.isfinite(heard).all()
     assert np.abs(heard[100:200]).max() == 0
+
+
+@pytest.mark.parametrize(
+    ("channels", "rate_hz", "bits", "outcome"),
+    [
+        (0, 16000, 16, Outcome.UNDECODABLE),
+        (65535, 16000, 16, Outcome.UNDECODABLE),
+        (1, 0, 16, Outcome.NOT_AUDIO),
+        (1, 2**32 - 1, 16, Outcome.NOT_AUDIO),
+        (1, 16000, 0, Outcome.UNKNOWN_CODEC),
+    ],
+)
+def test_nonsense_in_a_header_has_an_outcome(
+    tmp_path: Path, channels: int, rate_hz: int, bits: int, outcome: Outcome
+) -> None:
+    path = tmp_path / "a.wav"
+    path.write_bytes(wav(channels, rate_hz, bits, bytes(range(256)) * 40))
+    examined = examine(path)
+    assert examined.outcome is outcome
+    assert examined.message.count(".") >= 2, "what to do"
+
+
+def wav(channels: int, rate_hz: int, bits: int, data: bytes) -> bytes:
+    """A WAV file that says what it is told to say."""
+    size = channels * bits // 8
+    header = struct.pack("<IHHIIHH", 16, 1, channels, rate_hz, rate_hz * size % 2**32, size % 2**16,
+                         bits)  # fmt: skip
+    body = b"WAVEfmt " + header + b"data" + struct.pack("<I", len(data)) + data
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+@pytest.mark.parametrize("suffix", CODECS)
+def test_damage_anywhere_raises_nothing(tmp_path: Path, suffix: str) -> None:
+    whole = write(tmp_path / f"a{suffix}", some_sound(duration_s=0.5)).read_bytes()
+    rng = np.random.default_rng(len(suffix))
+    path = tmp_path / f"b{suffix}"
+    for _ in range(40):
+        data = bytearray(whole)
+        for at in rng.integers(0, min(len(data), 400), rng.integers(1, 8)):
+            data[at] = rng.integers(256)
+        path.write_bytes(data)
+        examined = examine(path)
+        assert examined.usable or examined.message
