@@ -1,7 +1,8 @@
 """One board per benchmark: its rows, their ranks, and the predictions behind them.
 
 Everything is computed when asked for and kept until the store changes, so that what somebody
-publishes or withdraws is seen at the next look.
+publishes or withdraws is seen at the next look. Scoring takes seconds: whoever looks first waits
+for it, and whoever looks meanwhile sees the board as it was.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from agl1k_core.benchmark import Benchmark
 from agl1k_core.errors import Agl1kError
 from agl1k_core.metrics import Evaluation, evaluate
 from leaderboard import people
+from leaderboard.kept import Kept
 from leaderboard.published import reported_rows
 from leaderboard.ranking import FEWEST_CLIPS, BoolArray, Rank, rank_models, rank_people, rows_of
 from leaderboard.rows import Row, scored_row
@@ -50,6 +52,14 @@ class ModelGuess:
     distance_km: float
 
 
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Rows of one kind, and the evaluations behind those that were scored here."""
+
+    rows: tuple[Row, ...] = ()
+    scored: Mapping[str, Evaluation] = field(default_factory=dict)
+
+
 class Board:
     """The board of one benchmark; every method may be called from any thread.
 
@@ -72,15 +82,10 @@ class Board:
         self.absence = ""
         self._load, self._clock = load, clock
         self._benchmark: Benchmark | None = None
-        self._lock = threading.RLock()
-        self._models_at = ""
-        self._models: tuple[Row, ...] = ()
-        self._scored: dict[str, Evaluation] = {}
-        self._baselines: tuple[Row, ...] | None = None
-        self._people: tuple[Row, Evaluation] | None = None
-        self._people_at: object = None
+        self._lock = threading.Lock()
+        self._models, self._baselines, self._people = (Kept(_Part()) for _ in range(3))
         self._people_next = float("-inf")
-        self._ranks: dict[tuple[str, str], dict[str, Rank]] = {}
+        self._ranks: dict[tuple[str, str], Kept[Mapping[str, Rank]]] = {}
 
     @property
     def benchmark(self) -> Benchmark | None:
@@ -94,13 +99,8 @@ class Board:
 
     def rows(self) -> tuple[Row, ...]:
         """Every row: verified, people, our baselines, reported; in no order that means anything."""
-        with self._lock:
-            models = self._submitted()
-            if self.benchmark is None:
-                return (*models, *reported_rows(self.slug))
-            crowd = self._crowd()
-            people_row = (crowd[0],) if crowd else ()
-            return (*models, *people_row, *self._made_here(), *reported_rows(self.slug))
+        own = (row for part in self._parts() for row in part.rows)
+        return (*own, *reported_rows(self.slug))
 
     def row(self, row_id: str) -> Row | None:
         """The row with this id, or None."""
@@ -108,20 +108,15 @@ class Board:
 
     def scored(self, row_id: str) -> Evaluation | None:
         """The evaluation behind a row, clip by clip; None for one that cannot be recomputed."""
-        with self._lock:
-            self.rows()
-            if row_id == PEOPLE_ID:
-                return self._people[1] if self._people else None
-            return self._scored.get(row_id)
+        found = (part.scored[row_id] for part in self._parts() if row_id in part.scored)
+        return next(found, None)
 
     def ranks(self, metric: str, subset: str) -> Mapping[str, Rank]:
         """Row id -> rank by a metric on a subset, for the rows that have one."""
+        parts = self._parts()
         with self._lock:
-            self.rows()
-            key = (metric, subset)
-            if key not in self._ranks:
-                self._ranks[key] = self._ranked(metric, subset)
-            return self._ranks[key]
+            kept = self._ranks.setdefault((metric, subset), Kept[Mapping[str, Rank]]({}))
+        return kept.at(parts, lambda _: self._ranked(parts, metric, subset))
 
     def why_unranked(self, row: Row) -> str:
         """Why a row has no rank."""
@@ -131,23 +126,35 @@ class Board:
 
     def model_guesses(self, key: str) -> list[ModelGuess]:
         """Where the submitted models placed a clip, nearest first; for the game's reveal."""
-        with self._lock:
-            # not self.rows(): a reveal must not wait while the people are scored anew
-            names = {row.row_id: row.model for row in self._submitted() if row.kind == "verified"}
-            found = [
-                guess
-                for row_id, scored in self._scored.items()
-                if row_id in names and (guess := _guess_at(scored, key, names[row_id]))
-            ]
+        # not self.rows(): a reveal must not wait while the people are scored anew
+        models = self._submitted()
+        names = {row.row_id: row.model for row in models.rows if row.kind == "verified"}
+        found = [
+            guess
+            for row_id, scored in models.scored.items()
+            if row_id in names and (guess := _guess_at(scored, key, names[row_id]))
+        ]
         return sorted(found, key=lambda guess: guess.distance_km)
 
-    def _ranked(self, metric: str, subset: str) -> dict[str, Rank]:
+    def _parts(self) -> tuple[_Part, _Part, _Part]:
+        """Submissions, people and baselines, as they are now."""
+        models = self._submitted()
+        if self.benchmark is None:
+            return models, _Part(), _Part()
+        return models, self._crowd(self.benchmark), self._made_here(self.benchmark)
+
+    def _ranked(
+        self, parts: tuple[_Part, _Part, _Part], metric: str, subset: str
+    ) -> Mapping[str, Rank]:
         clips = self._clips(subset)
         if clips is None:
             return {}
-        ranks = rank_models(self._scored, metric, clips)
-        crowd = rank_people(self._people[1], self._scored, metric, clips) if self._people else None
-        return ranks | {PEOPLE_ID: crowd} if crowd else ranks
+        models, crowd, baselines = parts
+        scored = {**models.scored, **baselines.scored}
+        ranks = rank_models(scored, metric, clips)
+        theirs = crowd.scored.get(PEOPLE_ID)
+        place = rank_people(theirs, scored, metric, clips) if theirs else None
+        return ranks | {PEOPLE_ID: place} if place else ranks
 
     def _clips(self, subset: str) -> BoolArray | None:
         if self._benchmark is None:
@@ -156,59 +163,62 @@ class Board:
             return np.ones(len(self._benchmark), dtype=np.bool_)
         return self._benchmark.subsets.get(subset)
 
-    def _submitted(self) -> tuple[Row, ...]:
+    def _submitted(self) -> _Part:
         state = f"{self.submissions.revision()} {self.benchmark is not None}"
-        if state != self._models_at:
-            standing = self.submissions.list(self.slug)
-            ids = {submission.submission_id for submission in standing}
-            made_here = {row.row_id for row in self._baselines or ()}
-            self._scored = {k: v for k, v in self._scored.items() if k in ids | made_here}
-            self._models = tuple(self._submission_row(submission) for submission in standing)
-            self._models_at = state
-            self._ranks.clear()
-        return self._models
+        return self._models.at(state, self._score_submissions)
 
-    def _submission_row(self, submission: Submission) -> Row:
-        row = submission_row(submission)
-        benchmark = self._benchmark
-        if benchmark is None:
-            return row
+    def _score_submissions(self, before: _Part) -> _Part:
+        """The rows of what stands; only files that are new are read and scored."""
+        scored: dict[str, Evaluation] = {}
+        rows = []
+        for submission in self.submissions.list(self.slug):
+            row, why = submission_row(submission), ""
+            if self._benchmark is not None:
+                known = before.scored.get(row.row_id)
+                found, why = (known, "") if known else self._score(submission, self._benchmark)
+                scored |= {row.row_id: found} if found else {}
+            rows.append(replace(row, unranked=why) if why else row)
+        return _Part(tuple(rows), scored)
+
+    def _score(self, submission: Submission, benchmark: Benchmark) -> tuple[Evaluation | None, str]:
+        """The evaluation of a submission's file, or None and the reason."""
         if submission.benchmark_hash != benchmark.content_hash:
-            return replace(row, unranked=_OTHER_TABLE)
-        if row.row_id not in self._scored:
-            try:
-                content = self.submissions.file(submission.submission_id)
-                read = predictions.read(content, benchmark, name=submission.file_name)
-                self._scored[row.row_id] = evaluate(benchmark, read, n_bootstrap=0)
-            except Agl1kError:
-                return replace(row, unranked=_NO_FILE)
-        return row
+            return None, _OTHER_TABLE
+        try:
+            content = self.submissions.file(submission.submission_id)
+            read = predictions.read(content, benchmark, name=submission.file_name)
+            return evaluate(benchmark, read, n_bootstrap=0), ""
+        except Agl1kError:
+            return None, _NO_FILE
 
-    def _made_here(self) -> tuple[Row, ...]:
-        if self._baselines is None and self._benchmark is not None:
-            made = []
-            for name, description in BASELINES.items():
-                scored = evaluate(self._benchmark, baseline_predictions(name, self._benchmark))
-                row_id = f"baseline-{name.replace('_', '-')}"
-                title = _BASELINE_NAMES.get(name, name)
-                made.append(scored_row(row_id, "baseline", title, scored, note=description))
-                self._scored[row_id] = scored
-            self._baselines = tuple(made)
-            self._ranks.clear()
-        return self._baselines or ()
+    def _made_here(self, benchmark: Benchmark) -> _Part:
+        return self._baselines.at(benchmark.content_hash, lambda _: _baselines(benchmark))
 
-    def _crowd(self) -> tuple[Row, Evaluation] | None:
+    def _crowd(self, benchmark: Benchmark) -> _Part:
         """The people's row, made anew when there are new guesses, but not all the time."""
-        counts = self.guesses.counts(self.slug)
+        if self._clock() < self._people_next:
+            return self._people.value
+        return self._people.at(
+            self.guesses.counts(self.slug), lambda _: self._score_people(benchmark)
+        )
+
+    def _score_people(self, benchmark: Benchmark) -> _Part:
         begun = self._clock()
-        if self._benchmark is None or counts == self._people_at or begun < self._people_next:
-            return self._people
-        self._people = people_row(self.guesses, self._benchmark)
-        self._people_at = counts
+        found = people_row(self.guesses, benchmark)
         ended = self._clock()
         self._people_next = ended + (ended - begun) / _PEOPLE_SHARE
-        self._ranks.clear()
-        return self._people
+        return _Part((found[0],), {PEOPLE_ID: found[1]}) if found else _Part()
+
+
+def _baselines(benchmark: Benchmark) -> _Part:
+    rows, all_scored = [], {}
+    for name, description in BASELINES.items():
+        scored = evaluate(benchmark, baseline_predictions(name, benchmark))
+        row_id = f"baseline-{name.replace('_', '-')}"
+        title = _BASELINE_NAMES.get(name, name)
+        rows.append(scored_row(row_id, "baseline", title, scored, note=description))
+        all_scored[row_id] = scored
+    return _Part(tuple(rows), all_scored)
 
 
 def people_row(guesses: GuessStore, benchmark: Benchmark) -> tuple[Row, Evaluation] | None:

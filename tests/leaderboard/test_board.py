@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from agl1k_core.benchmark import Benchmark
 from agl1k_core.errors import Agl1kError
+from agl1k_core.metrics import Evaluation, evaluate
 from leaderboard.board import PEOPLE_ID, Board
 from leaderboard.query import KINDS, WEIGHTS, Query
 from leaderboard.ranking import Rank
@@ -211,3 +214,29 @@ def test_the_best_is_told_apart_for_scored_and_reported_and_not_where_all_are_eq
     assert best[(True, "distance_km")] == ours.value("distance_km")
     assert (True, "reject_rate") not in best
     assert (True, "coverage") not in best
+
+
+def test_while_a_new_file_is_scored_everybody_else_sees_the_board_as_it_was(
+    full: Board, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {row.model for row in full.rows()}
+    add_model(full, "New", 1.0)
+    begun, go_on = threading.Event(), threading.Event()
+    score = evaluate
+
+    def slowly(*args: Any, **kwargs: Any) -> Evaluation:
+        begun.set()
+        assert go_on.wait(60)
+        return score(*args, **kwargs)
+
+    monkeypatch.setattr("leaderboard.board.evaluate", slowly)
+    first = threading.Thread(target=full.rows)
+    first.start()
+    assert begun.wait(60)
+    assert {row.model for row in full.rows()} == before
+    assert full.ranks("geoscore", "all")
+    assert full.model_guesses("clip-00")
+    assert full.scored(RANDOM)
+    go_on.set()
+    first.join(60)
+    assert {row.model for row in full.rows()} == before | {"New"}
