@@ -83,6 +83,7 @@ class Publisher:
         self._commits: deque[float] = deque()
         self._declared: set[str] | None = None
         self._joined_on = ""
+        self._state = ""
 
     # What the app asks
 
@@ -202,6 +203,13 @@ class Publisher:
             self._backlog = self._outbox.backlog()
         except Agl1kError as error:
             log.warning("event=failed: %s", error)
+        state = {BEHIND: "behind", FULL: "full"}.get(self.notice(), "")
+        if state and state != self._state:
+            log.warning(
+                "event=%s pending_rows=%d bound=%d: %s",
+                state, self.waiting_rows, self._limits.max_rows, self.notice(),
+            )  # fmt: skip
+        self._state = state
 
     def _work(self) -> None:
         if not self._is_read_back:

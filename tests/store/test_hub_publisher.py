@@ -218,13 +218,17 @@ def test_a_token_that_may_not_write_is_told(
 
 
 def test_too_much_that_waits_stops_new_answers_but_drops_none(
-    hub: FakeHub, database: Database, play: Callable[..., list[str]]
+    hub: FakeHub,
+    database: Database,
+    play: Callable[..., list[str]],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     publisher = Publisher(database, remote_to(hub), Limits(max_rows=4))
     hub.fail(status=503, times=1)
     play(1)
     publisher.turn()
     assert (publisher.notice(), publisher.problems()) == ("", [])
+    assert "event=behind" not in caplog.text
     publisher.admit()
     assert "late" in publisher.notice()
     ids = play(4, benchmark="other")
@@ -233,11 +237,26 @@ def test_too_much_that_waits_stops_new_answers_but_drops_none(
     with pytest.raises(Agl1kError, match=FULL):
         publisher.admit()
     assert publisher.notice() == FULL
+    assert "event=full pending_rows=5 bound=4" in caplog.text
     assert publisher.problems() == ["5 rows wait for the Hub, the bound is reached"]
     publisher.turn()
     publisher.admit()
     assert publisher.notice() == ""
     assert set(ids) < set(ids_on(hub))
+
+
+def test_the_log_tells_once_that_half_of_the_bound_is_reached(
+    hub: FakeHub,
+    database: Database,
+    play: Callable[..., list[str]],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    publisher = Publisher(database, remote_to(hub), Limits(max_rows=4))
+    hub.fail(status=503, times=2)
+    play(2)
+    publisher.turn()
+    publisher.turn()
+    assert caplog.text.count("event=behind pending_rows=2 bound=4: Answers are kept") == 1
 
 
 def test_the_bound_counts_what_was_taken_since_it_was_looked_at(database: Database) -> None:
