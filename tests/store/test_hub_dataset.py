@@ -99,6 +99,26 @@ def test_files_of_two_servers_two_versions_and_joined_ones_can_be_loaded(
     assert len(ids_on(hub)) == 2 * 6 + 2
 
 
+def test_a_thousand_files_of_two_servers_and_two_versions_can_be_loaded(
+    hub: FakeHub, tmp_path: Path, make_guess: MakeGuess
+) -> None:
+    """From a folder: over the Hub it is the same, but takes minutes."""
+    ids = [f"g{number:04d}" for number in range(1000)]
+    row = _row(make_guess())
+    for number, guess_id in enumerate(ids):
+        table = GUESSES.table([{**row, "guess_id": guess_id}])
+        content = to_parquet(table.drop_columns(["seconds"]) if number < 300 else table)
+        origin = f"{'ab'[number % 2]}-{number}-{number}"
+        name = shard_name(GUESSES, f"2026-03-{number // 100 + 1:02d}", origin, content)
+        path = tmp_path / "plays" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    page = card.build("a/b", ["guesses"], card.Numbers({}, 0, 0, None, None), NOW)
+    (tmp_path / "plays" / "README.md").write_text(page, encoding="utf-8")
+    found = load(hub, tmp_path / "home", "guesses", repo=str(tmp_path / "plays"))
+    check(found, "guesses", ids)
+
+
 def newer(row: dict[str, object]) -> tuple[str, bytes]:
     """A file of a version that also publishes where players looked."""
     grown = GUESSES.table([row]).append_column("heading", pa.array([90.0]))
