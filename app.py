@@ -46,11 +46,15 @@ from ui import frame, login, uploads
 from ui.addresses import query_of
 from ui.limits import BodyLimit, WholeTexts
 from ui.page import Page, answer_nonsense
+from ui.quota import Quota
 from ui.server import listening, serve
 from ui.static import mount_static
 from ui.theme import theme
 
 log = logging.getLogger("agl1k")
+
+#: What a player may begin within an hour.
+ROUNDS_EACH = 120
 
 TABS = ("play", "leaderboard", "submit", "about")
 
@@ -86,7 +90,9 @@ def open_services(settings: Settings) -> Services:
     database = Database(settings.database)
     publisher = publisher_for(settings, database)
     admit = {} if publisher is None else {"admit": publisher.admit}
-    guesses, submissions = GuessStore(database, **admit), SubmissionStore(database, **admit)
+    guesses = GuessStore(database, **admit)
+    submissions = SubmissionStore(database, admit=_publishing(settings, publisher))
+    rounds = Quota("rounds begun", settings.rounds_per_hour, ROUNDS_EACH)
     clips = ClipStore(settings.data_dir / "clips")
     boards = _boards(library, settings, submissions, guesses)
     secret = settings.secret.encode() or database.secret("tokens")
@@ -99,9 +105,22 @@ def open_services(settings: Settings) -> Services:
         prefetch=clips.prefetch,
         model_guesses=_model_answers(boards),
         tags=tags,
+        admit_round=rounds.take,
     )
     database.serve()
     return Services(settings, library, database, clips, boards, game, publisher)
+
+
+def _publishing(settings: Settings, publisher: Publisher | None) -> Callable[[], None]:
+    """Raises ``Agl1kError`` when no submission may be stored for now."""
+    quota = Quota("files published", settings.publish_per_hour)
+
+    def admit() -> None:
+        if publisher is not None:
+            publisher.admit()
+        quota.take()
+
+    return admit
 
 
 def _boards(
@@ -238,6 +257,7 @@ def create_app(settings: Settings) -> FastAPI:
     # a page that is mounted counts as not launched, and then any path that a caller names as an
     # uploaded file would be copied to where it can be downloaded
     page.has_launched = True
+    page.space_id = None  # or browsers ask Hugging Face and Google for a header of the Space
     mounted: FastAPI = gr.mount_gradio_app(
         app,
         page,

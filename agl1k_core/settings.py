@@ -35,6 +35,8 @@ class Settings:
     tiles: str
     secret: str
     max_upload_mb: float
+    publish_per_hour: int
+    rounds_per_hour: int
     hub_dataset: str
     hub_token: str = field(repr=False)
     hub_endpoint: str
@@ -62,6 +64,12 @@ class Settings:
             tiles=env.get("AGL1K_TILES", ""),
             secret=_secret(env, problems),
             max_upload_mb=_number(env, "AGL1K_MAX_UPLOAD_MB", 16, problems, lowest=0.001),
+            publish_per_hour=int(
+                _number(env, "AGL1K_PUBLISH_PER_HOUR", 60, problems, lowest=0, highest=1e9)
+            ),
+            rounds_per_hour=int(
+                _number(env, "AGL1K_ROUNDS_PER_HOUR", 12_000, problems, lowest=1, highest=1e9)
+            ),
             hub_dataset=_hub_dataset(env, problems),
             hub_token=env.get("AGL1K_HUB_TOKEN") or env.get("HF_TOKEN") or "",
             hub_endpoint=env.get("HF_ENDPOINT") or "https://huggingface.co",

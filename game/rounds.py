@@ -55,6 +55,10 @@ def _no_prefetch(benchmark: Benchmark, keys: Sequence[str]) -> None:
     return None
 
 
+def _any_round(player_id: str) -> None:
+    return None
+
+
 def _no_models(benchmark: Benchmark, key: str) -> Iterable[ModelAnswer]:
     return ()
 
@@ -67,8 +71,9 @@ class Game:
     no network, or None where any may be had. ``prefetch(benchmark, keys)`` may fetch clips
     ahead and must return at once. ``model_guesses(benchmark, key)`` tells what models answered,
     as (name, (latitude, longitude) or None). ``tags`` are what sounds in the clips of a benchmark,
-    by its slug; they are told with the place. Every method that takes a token or an option raises
-    ``Agl1kError`` with a sentence for the player when it cannot be used.
+    by its slug; they are told with the place. ``admit_round(player_id)`` raises ``Agl1kError``
+    when a player may begin no more rounds for now. Every method that takes a token or an option
+    raises ``Agl1kError`` with a sentence for the player when it cannot be used.
     """
 
     def __init__(
@@ -84,6 +89,7 @@ class Game:
         prefetch: Callable[[Benchmark, Sequence[str]], None] = _no_prefetch,
         model_guesses: Callable[[Benchmark, str], Iterable[ModelAnswer]] = _no_models,
         tags: Mapping[str, FolderTags] | None = None,
+        admit_round: Callable[[str], None] = _any_round,
         epoch: date = DAILY_EPOCH,
         app_version: str = __version__,
     ) -> None:
@@ -93,8 +99,9 @@ class Game:
         self._rng = rng or random.SystemRandom()
         self._sound = SoundCheck(store, clip_ready, clock, clips_at_hand)
         self._maker = RoundMaker(
-            benchmarks, store, self._tokens, self._sound, clock=clock, rng=self._rng, epoch=epoch
-        )
+            benchmarks, store, self._tokens, self._sound,
+            clock=clock, rng=self._rng, epoch=epoch, admit=admit_round,
+        )  # fmt: skip
         self._record = DailyRecord(store)
         self._standing = Standing(
             store,

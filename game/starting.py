@@ -34,6 +34,7 @@ class RoundMaker:
         clock: Callable[[], datetime],
         rng: random.Random,
         epoch: date,
+        admit: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._benchmarks = benchmarks
         self._store = store
@@ -42,6 +43,7 @@ class RoundMaker:
         self._clock = clock
         self._rng = rng
         self._epoch = epoch
+        self._admit = admit
         self._schedules: dict[str, DailySchedule] = {}
 
     def benchmark(self, slug: str) -> Benchmark:
@@ -126,6 +128,8 @@ class RoundMaker:
         filters: Mapping[str, object],
         timer_s: int | None,
     ) -> Round:
+        if mode == "free" or self._store.round(round_id) is None:
+            self._admit(player_id)
         new = Round(
             round_id=round_id,
             player_id=player_id,

@@ -184,3 +184,32 @@ def test_uploads_are_swept_while_the_app_runs(
     with TestClient(app_module.create_app(settings_in(tmp_path))) as client:
         assert client.get("/healthz").status_code == 200
     assert swept == [tmp_path / "uploads"]
+
+
+def test_an_hour_has_room_for_so_many_rounds_and_files(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path, AGL1K_ROUNDS_PER_HOUR="1", AGL1K_PUBLISH_PER_HOUR="0")
+    app = app_module.create_app(settings)
+    with TestClient(app) as client:
+        event = {"api_name": "opened", "fn_index": _load_event(client), "session_hash": "s"}
+        first, second = (
+            client.post("/gradio_api/run/predict", json={**event, "data": ["", "", [], ""]})
+            for _ in range(2)
+        )
+        assert "Very many rounds begun" not in first.text
+        assert second.status_code == 200
+        assert "Very many rounds begun on this site within an hour. Try again in" in second.text
+        table = client.get("/api/leaderboard/example.json").content
+        [path] = client.post("/gradio_api/upload", files={"files": ("a.json", table)}).json()
+        file = {"path": path, "meta": {"_type": "gradio.FileData"}}
+        told = client.post(
+            "/gradio_api/run/publish",
+            json={"data": [file, "", "Model", "", "", "open", "", ""], "session_hash": "s"},
+        )
+        assert "its limit of files published is 0" in told.json()["error"]
+
+
+def _load_event(client: TestClient) -> int:
+    """The event that opens the play tab."""
+    found = client.get("/config").json()["dependencies"]
+    loads = [event for event in found if event["targets"][0][1] == "load"]
+    return int(next(event["id"] for event in loads if len(event["inputs"]) == 4))

@@ -293,3 +293,27 @@ def test_players_at_once_stay_apart(busy_game: Game) -> None:
     rows = game._store.of_benchmark("toy")
     assert len(rows) == 30
     assert len({row.round_id for row in rows}) == 6
+
+
+def test_only_rounds_that_are_new_are_asked_for(new_game: Callable[..., Game]) -> None:
+    asked: list[str] = []
+    game = new_game(admit_round=asked.append)
+    player = game.new_player()
+    game.start_free(player, "toy")
+    game.start_free(player, "toy")
+    game.start_daily(player, "toy")
+    game.start_daily(player, "toy")
+    assert asked == [game.player_id(player)] * 3
+
+
+def test_who_may_begin_no_more_is_told_and_nothing_is_stored(
+    new_game: Callable[..., Game], guess_store: GuessStore
+) -> None:
+    def refuse(player_id: str) -> None:
+        raise Agl1kError("Enough for now.")
+
+    game = new_game(admit_round=refuse)
+    player = game.new_player()
+    with pytest.raises(Agl1kError, match="Enough for now"):
+        game.start_free(player, "toy")
+    assert game.resume(player) is None

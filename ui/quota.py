@@ -1,0 +1,69 @@
+"""How often something may be done within an hour: in memory, of ids that we gave out, no addresses.
+
+Player ids cost nothing, so that a limit for each of them needs one for all together, too.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+
+from agl1k_core.errors import Agl1kError
+
+WINDOW_S = 3600.0
+
+
+class Quota:
+    """At most ``in_all`` times within an hour, and ``each`` times by one.
+
+    ``what`` is what is done, for the sentence that refuses it: "rounds begun".
+    """
+
+    def __init__(
+        self,
+        what: str,
+        in_all: int,
+        each: int | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._what, self._in_all, self._each = what, in_all, in_all if each is None else each
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._taken: deque[tuple[float, str]] = deque()
+        self._by_one: Counter[str] = Counter()
+
+    def take(self, who: str = "") -> None:
+        """Count one more; raises ``Agl1kError`` that tells when to come again if it is too many."""
+        if self._in_all == 0:
+            raise Agl1kError(f"This site is closed for that: its limit of {self._what} is 0.")
+        with self._lock:
+            now = self._clock()
+            self._forget(now - WINDOW_S)
+            if len(self._taken) >= self._in_all:
+                since = self._taken[0][0]
+                raise Agl1kError(
+                    f"Very many {self._what} on this site within an hour. {_when(since, now)}"
+                )
+            if self._by_one[who] >= self._each:
+                since = next(at for at, other in self._taken if other == who)
+                raise Agl1kError(
+                    f"{self._each} {self._what} within an hour is the limit. {_when(since, now)}"
+                )
+            self._taken.append((now, who))
+            self._by_one[who] += 1
+
+    def _forget(self, before: float) -> None:
+        while self._taken and self._taken[0][0] <= before:
+            _, who = self._taken.popleft()
+            self._by_one[who] -= 1
+            if not self._by_one[who]:
+                del self._by_one[who]
+
+
+def _when(since: float, now: float) -> str:
+    minutes = max(1, math.ceil((since + WINDOW_S - now) / 60))
+    return f"Try again in {minutes} minute{'' if minutes == 1 else 's'}."
