@@ -130,14 +130,19 @@ class Database:
         if not connection.execute(known).rowcount:
             self.insert_new(connection, meta, {"name": _TOUCHED, "value": value})
 
-    def scrub(self) -> bool:
-        """Let nothing that was deleted be left in the files; False when others' use forbids it."""
+    def scrub(self, *, rewrite: bool = False) -> bool:
+        """Let nothing that was deleted be left in the files; False when others' use forbids it.
+
+        ``rewrite``: PostgreSQL writes what it holds of players anew, and until then they wait;
+        else it only frees the room of deleted submissions, and their bytes go when it is used.
+        """
         if self._in_memory:
             return True
         alone = self.engine.execution_options(isolation_level="AUTOCOMMIT")
         with self._explained(), self._one_writer, alone.connect() as connection:
             if not self._on_sqlite:
-                connection.exec_driver_sql("VACUUM guesses, rounds, shards, submission_files")
+                wanted = "FULL guesses, rounds, shards" if rewrite else "submission_files, shards"
+                connection.exec_driver_sql(f"VACUUM {wanted}")
                 return True
             # deleted rows are overwritten in the file, but stand in the log until it is emptied
             row = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()

@@ -55,7 +55,7 @@ def _forget_here(database: Database, player_id: str, outcome: Forgotten) -> None
                 outcome.rows_here = done.rowcount
             else:
                 outcome.rounds_here = done.rowcount
-    if not database.scrub():
+    if not database.scrub(rewrite=True):
         outcome.missed.append(
             "The database's log of changes is in use and still holds the deleted rows. Stop the "
             "app, run this command again, start the app."

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
+import pytest
 
 from store.database import Database
 from store.guesses import Guess, GuessStore, Round
@@ -73,6 +75,29 @@ def test_no_trace_is_left(
     told = "\n".join(done.missed)
     assert "Copies that others made" in told
     assert "Databases of other servers" in told
+
+
+@pytest.mark.postgres
+def test_no_trace_is_left_in_the_tables_of_postgresql(
+    own_postgres_server: Any, make_guess: MakeGuess
+) -> None:
+    with Database(own_postgres_server.url()) as database:
+        store = GuessStore(database)
+        for number in range(600):
+            player_id = "stays" if number % 3 else GONE
+            store.record(make_guess(round_id=f"r{number}", player_id=player_id))
+        Outbox(database).seal()
+        assert holding(own_postgres_server)
+        assert forget(database, None, GONE).rows_here == 200
+        assert holding(own_postgres_server) == []
+        assert len(store.of_benchmark("demo")) == 400
+
+
+def holding(server: Any) -> list[Path]:
+    """Files of tables and indexes that hold the player."""
+    server.execute("CHECKPOINT")
+    files = [path for path in (server.folder / "data" / "base").rglob("*") if path.is_file()]
+    return [path for path in files if GONE.encode() in path.read_bytes()]
 
 
 def test_what_was_applied_without_an_answer_is_found_too(
