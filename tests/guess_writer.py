@@ -50,8 +50,9 @@ def write(store: GuessStore, pause_s: float) -> None:
     for number in itertools.count():
         try:
             stored = store.record(guess(number))
-        except Agl1kError:
-            return  # the server was taken away, or takes no more
+        except Agl1kError as error:  # the server was taken away, or takes no more
+            sys.stderr.write(f"{error}\n")
+            return
         os.write(1, f"{stored.guess_id}\n".encode())  # one call, so lines stay whole
         time.sleep(pause_s)
 
@@ -70,7 +71,7 @@ if __name__ == "__main__":
     opened = Database(url)
     store = publishing(opened, *endpoint) if endpoint else GuessStore(opened)
     writers = [
-        threading.Thread(target=write, args=(store, 0.005 if endpoint else 0)) for _ in range(4)
+        threading.Thread(target=write, args=(store, 0.02 if endpoint else 0)) for _ in range(4)
     ]
     for writer in writers:
         writer.start()
