@@ -278,6 +278,15 @@ def create_app(settings: Settings) -> FastAPI:
     return mounted
 
 
+def _not_started(error: OSError) -> str:
+    named = f" ({str(error.filename)[:200]})" if error.filename else ""
+    return (
+        f"Cannot start: {error.strerror or error}{named}. See that the folders and files which "
+        "AGL1K_DATA, AGL1K_BENCHMARK and AGL1K_AUDIO name can be read and written, and that the "
+        "app's own assets/ folder is whole."
+    )
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Serve until stopped. Returns 1 when the app cannot be opened."""
     parser = argparse.ArgumentParser(prog="app.py", description="Serve AGL1K.")
@@ -298,6 +307,9 @@ def main(arguments: list[str] | None = None) -> int:
         app = create_app(settings)
     except Agl1kError as error:
         print(error, file=sys.stderr)  # noqa: T201 - there is no page to tell it on
+        return 1
+    except OSError as error:
+        print(_not_started(error), file=sys.stderr)  # noqa: T201
         return 1
     for problem in app.state.services.library.problems:
         log.warning("%s", problem)

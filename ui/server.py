@@ -29,10 +29,11 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind((host, port))
-    except OSError as error:
+    except (OSError, TypeError, UnicodeError) as error:  # the latter: no name of a host at all
         taken.close()
+        why = (error.strerror if isinstance(error, OSError) else "") or "no such address"
         raise Agl1kError(
-            f"Cannot listen at {host}, port {port}: {error.strerror}. Stop the program that is "
+            f"Cannot listen at {host[:80]}, port {port}: {why}. Stop the program that is "
             "there, or set PORT and AGL1K_HOST (--port, --host) to others."
         ) from None
     return taken

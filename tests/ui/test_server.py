@@ -45,6 +45,21 @@ def test_an_address_that_is_taken_is_told() -> None:
             listening("127.0.0.1", port)
     with pytest.raises(Agl1kError, match=r"Cannot listen at 192\.0\.2\.1, port 0"):
         listening("192.0.2.1", 0)
+    for nonsense in ("no such host", "é.。", "a" * 300, "\0"):
+        with pytest.raises(Agl1kError, match=r"^Cannot listen at .*, port 0: .*Stop the"):
+            listening(nonsense, 0)
+
+
+@pytest.mark.parametrize("name", ["AGL1K_DATA", "AGL1K_BENCHMARK"])
+def test_the_app_ends_with_a_sentence_when_a_path_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("AGL1K_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv(name, "x" * 5000)
+    assert app.main(["--host", "127.0.0.1", "--port", "0"]) == 1
+    told = capsys.readouterr().err
+    assert "Cannot start: File name too long" in told
+    assert len(told) < 600
 
 
 def test_the_app_ends_with_a_sentence_when_its_port_is_taken(
