@@ -157,6 +157,8 @@ def withdraw(store: SubmissionStore, submission_id: str, key: str, owner: str = 
     submission_id, key = submission_id.strip(), key.strip()
     found = store.get(submission_id)
     if not store.withdraw(submission_id, key, owner):
+        if found and found.withdrawn_utc:
+            raise Agl1kError("This submission was withdrawn before.")
         raise Agl1kError(_NOT_YOURS.format(owner=owner) if owner and not key else _WRONG_KEY)
     name = found.model if found else "The submission"
     return f"{name} is withdrawn: its row is off the board and its file is deleted."

@@ -122,7 +122,8 @@ class SubmissionStore:
         """Take a submission off the board and delete its file.
 
         It takes its key, or the ``owner`` that a login vouched for when it was published; else
-        False. Withdrawing twice is True and changes nothing.
+        False. The owner's name goes with it. Withdrawing twice with the key is True, and changes
+        nothing.
         """
         mine = submissions.c.submission_id == submission_id
         with self._database.write() as connection:
@@ -131,7 +132,7 @@ class SubmissionStore:
             connection.execute(
                 update(submissions)
                 .where(mine, submissions.c.withdrawn_utc.is_(None))
-                .values(withdrawn_utc=datetime.now(UTC))
+                .values(withdrawn_utc=datetime.now(UTC), owner="")
             )
             connection.execute(
                 delete(submission_files).where(submission_files.c.submission_id == submission_id)

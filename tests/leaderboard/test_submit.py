@@ -189,6 +189,8 @@ def test_its_owner_withdraws_and_another_is_told_whose_it_is_not(board: Board) -
     with pytest.raises(Agl1kError, match="does not open"):
         withdraw(board.submissions, submission_id, "a wrong key", "bob")
     assert "A model is withdrawn" in withdraw(board.submissions, submission_id, "", "ada")
+    with pytest.raises(Agl1kError, match="was withdrawn before"):
+        withdraw(board.submissions, submission_id, "", "ada")
 
 
 def test_the_same_file_for_the_same_model_is_taken_once(board: Board) -> None:

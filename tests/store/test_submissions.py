@@ -205,6 +205,10 @@ def test_its_owner_withdraws_without_the_key(store: SubmissionStore) -> None:
     assert store.withdraw("none", "", "ada") is False
     assert store.withdraw(owned.submission_id, "wrong", "ada") is True
     assert store.list("demo") == [anonymous]
+    gone = store.get(owned.submission_id)
+    assert gone is not None
+    assert gone.owner == "", "the name goes, too"
+    assert store.withdraw(owned.submission_id, "", "") is False
 
 
 def test_the_key_itself_is_not_kept(store: SubmissionStore, database: Database) -> None:
