@@ -115,6 +115,10 @@ class Ear:
         text = json.dumps(self.settings, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
+    def release(self) -> None:
+        """Let go of the tagger; it is loaded again where it is needed."""
+        self.__dict__.pop("tagger", None)
+
     def __getstate__(self) -> dict[str, Any]:
         return {"filters": self.filters, "make_tagger": self.make_tagger}
 
@@ -134,7 +138,7 @@ class Ear:
         sound_sha256 = ""
         if examined.usable and not failures and self.tagger:
             hashed = _Hashed(_blocks(path, self.tagger, examined))
-            tags = tagging.tag_blocks(hashed, self.tagger).to_dict()
+            tags = tagging.summary_of_blocks(hashed, self.tagger)
             sound_sha256 = hashed.digest.hexdigest()
         info, measures = examined.info, examined.measures
         return Heard(
@@ -233,10 +237,11 @@ def listen_to_all(
 
     0 workers listen in this process. Raises ``Agl1kError`` where the tagger cannot be loaded.
     """
-    _ = ear.tagger  # what is missing is better told once, here
+    _ = ear.settings  # what is missing is better told once, here
     if workers < 1:
         yield from ((path, ear.listen(path)) for path in paths)
         return
+    ear.release()  # each process has its own
     waiting = deque(paths)
     while waiting:
         suspects: list[Path] = []

@@ -8,7 +8,7 @@ Everything is keyed by AudioSet id; a class that a backend cannot emit is missin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +27,7 @@ FloatArray = npt.NDArray[np.float32]
 BACKENDS = ("yamnet", "efficientat")
 
 _CHUNK_S = 60.0
+NO_SOUND = "There is no sound to tag. Give a recording with sound in it."
 
 
 class Tagger(Protocol):
@@ -63,30 +64,25 @@ class Tags:
     probability: FloatArray
 
     @cached_property
+    def _tally(self) -> _Tally:
+        tally = _Tally(self.labels, self.threshold)
+        tally.add(self.probability)
+        return tally
+
+    @property
     def fractions(self) -> npt.NDArray[np.float64]:
         """``t[k, i]`` for each label, 0 to 1."""
-        present: npt.NDArray[np.float64] = (self.probability >= self.threshold).mean(axis=0)
-        return present
+        return self._tally.fractions
 
     @cached_property
     def presence(self) -> Mapping[str, float]:
         """AudioSet id -> fraction of time, for the classes present at all, longest first."""
-        order = np.argsort(-self.fractions, kind="stable")
-        return {
-            self.labels[place]: float(self.fractions[place])
-            for place in order
-            if self.fractions[place] > 0
-        }
+        return self._tally.presence
 
     @cached_property
     def roots(self) -> Mapping[str, float]:
         """Root category -> fraction of time with any of its classes present."""
-        present = self.probability >= self.threshold
-        shares = {}
-        for root in audioset.ROOTS:
-            columns = [i for i, label in enumerate(self.labels) if root in audioset.roots_of(label)]
-            shares[root] = float(present[:, columns].any(axis=1).mean()) if columns else 0.0
-        return shares
+        return self._tally.roots
 
     @property
     def starts_s(self) -> npt.NDArray[np.float64]:
@@ -107,6 +103,40 @@ class Tags:
             "presence": dict(self.presence),
             "roots": dict(self.roots),
         }
+
+
+class _Tally:
+    """Counts the windows in which classes and roots are present."""
+
+    def __init__(self, labels: Sequence[str], threshold: float) -> None:
+        self._labels, self._threshold, self._n = labels, threshold, 0
+        self._counts = np.zeros(len(labels), np.int64)
+        self._columns = {
+            root: [i for i, label in enumerate(labels) if root in audioset.roots_of(label)]
+            for root in audioset.ROOTS
+        }
+        self._root_counts = dict.fromkeys(audioset.ROOTS, 0)
+
+    def add(self, probability: FloatArray) -> None:
+        present = probability >= self._threshold
+        self._n += len(present)
+        self._counts += present.sum(axis=0)
+        for root, columns in self._columns.items():
+            self._root_counts[root] += int(present[:, columns].any(axis=1).sum())
+
+    @property
+    def fractions(self) -> npt.NDArray[np.float64]:
+        return self._counts / self._n
+
+    @property
+    def presence(self) -> dict[str, float]:
+        fractions = self.fractions
+        order = np.argsort(-fractions, kind="stable")
+        return {self._labels[i]: float(fractions[i]) for i in order if fractions[i] > 0}
+
+    @property
+    def roots(self) -> dict[str, float]:
+        return {root: count / self._n for root, count in self._root_counts.items()}
 
 
 def load_tagger(
@@ -143,7 +173,7 @@ def tag_blocks(blocks: Iterable[FloatArray], tagger: Tagger) -> Tags:
     counted = _Counted(blocks)
     probability = list(_windows(counted, tagger))
     if not counted.n:
-        raise Agl1kError("There is no sound to tag. Give a recording with sound in it.")
+        raise Agl1kError(NO_SOUND)
     return Tags(
         tagger=tagger.name,
         weights_sha256=tagger.weights_sha256,
@@ -154,6 +184,26 @@ def tag_blocks(blocks: Iterable[FloatArray], tagger: Tagger) -> Tags:
         duration_s=counted.n / tagger.sample_rate_hz,
         probability=np.concatenate(probability),
     )
+
+
+def summary_of_blocks(blocks: Iterable[FloatArray], tagger: Tagger) -> dict[str, Any]:
+    """``tag_blocks(…).to_dict()`` in memory that does not grow with the length of the sound.
+
+    Raises ``Agl1kError`` where there is no sound.
+    """
+    counted, tally = _Counted(blocks), _Tally(tagger.labels, tagger.threshold)
+    for probability in _windows(counted, tagger):
+        tally.add(probability)
+    if not counted.n:
+        raise Agl1kError(NO_SOUND)
+    return {
+        "tagger": tagger.name,
+        "weights_sha256": tagger.weights_sha256,
+        "threshold": tagger.threshold,
+        "duration_s": counted.n / tagger.sample_rate_hz,
+        "presence": tally.presence,
+        "roots": tally.roots,
+    }
 
 
 class _Counted:

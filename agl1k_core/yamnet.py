@@ -41,7 +41,7 @@ _MEL_RANGE_HZ = (125.0, 7500.0)
 _LOG_OFFSET = 1e-3
 _PATCH, _PATCH_HOP = 96, 48
 _WINDOW = (_PATCH - 1) * _FRAME_HOP + _FRAME  # samples: 96 frames that begin every 10 ms
-_BATCH = 64
+_BATCH = 32  # more takes more memory, and is hardly quicker
 
 
 class Yamnet:

@@ -24,7 +24,7 @@ import yaml  # type: ignore[import-untyped]
 from packaging.requirements import Requirement
 
 from agl1k_core import __version__, audioset, tables
-from agl1k_core.__main__ import app
+from agl1k_core.cli import app
 from agl1k_core.folder_tags import read_tags
 from agl1k_core.recordings import find_recording
 from agl1k_core.settings import Settings

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from agl1k_core import tables
-from agl1k_core.__main__ import app
+from agl1k_core.cli import app
 from game.clips import ClipStore
 from tests import raw_recordings as raw
 from tests import tagger_models

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from agl1k_core import __version__, baselines, tables
-from agl1k_core.__main__ import app
+from agl1k_core.cli import app
 from tests import sounds
 from tests.hostile_server import HostileServer, hostile_server
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from agl1k_core.__main__ import app
+from agl1k_core.cli import app
 from agl1k_core.folder_tags import ClipTags, tags_json
 from agl1k_core.localizability import Localizability
 from tests import raw_recordings as raw

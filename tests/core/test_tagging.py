@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -355,3 +357,23 @@ def test_the_spectrogram_peaks_at_the_tone(tmp_path: Path) -> None:
     assert decibels.shape[0] == 513
     assert decibels.max() == pytest.approx(0)
     assert decibels[:, -1].argmax() * 32000 / 1024 == pytest.approx(440, abs=32)
+
+
+@pytest.mark.parametrize("n_blocks", [1, 7])
+def test_a_summary_says_what_the_tags_say(n_blocks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tagging, "_CHUNK_S", 2.0)
+    wave = np.random.default_rng(1).normal(0, 0.1, 4_000).astype(np.float32)
+    wave *= np.linspace(0, 4, len(wave), dtype=np.float32)
+    tags = tagging.tag_blocks([wave], Loudness())
+    assert 0 < min(tags.presence.values()) < 1
+    summary = tagging.summary_of_blocks(np.array_split(wave, n_blocks), Loudness())
+    assert summary == tags.to_dict()
+    with pytest.raises(Agl1kError, match="no sound to tag"):
+        tagging.summary_of_blocks([], Loudness())
+
+
+def test_processes_that_listen_load_few_modules() -> None:
+    """Each costs its memory once more; a spawned process begins by loading the main module."""
+    code = "import agl1k_core.__main__, agl1k_core.listening, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"pandas", "typer", "httpx", "agl1k_core.cli"} & {*done.stdout.split()}

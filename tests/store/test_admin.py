@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
-from agl1k_core.__main__ import app
+from agl1k_core.cli import app
 from store.database import Database
 from store.guesses import Guess, GuessStore
 from tests.fake_hub import WRITE, FakeHub
