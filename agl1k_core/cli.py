@@ -1,6 +1,7 @@
 """The command line ``agl1k``, a thin skin over the library.
 
-Exit codes: 0 done, 1 refused with the problems on stderr, 2 wrong usage.
+Exit codes: 0 done, 1 refused with the problems on stderr, 2 wrong usage. What brings pandas along
+is imported where it is needed: the commands that listen to recordings share their memory with it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from agl1k_core import (
     library,
     localizability_commands,
     predictions,
-    reports,
     tables,
 )
 from agl1k_core.benchmark import Benchmark
@@ -30,7 +30,6 @@ from agl1k_core.console import out, refusing
 from agl1k_core.download import Patience
 from agl1k_core.errors import Agl1kError
 from agl1k_core.fetch import Outcome, fetch_recordings
-from agl1k_core.metrics import PROTOCOLS, evaluate
 from agl1k_core.predictions import Predictions
 from agl1k_core.settings import Settings
 
@@ -102,6 +101,9 @@ def score(
     as_json: JsonOption = False,
 ) -> None:
     """Score a prediction file, overall and per subset, with 95 % intervals."""
+    from agl1k_core import reports
+    from agl1k_core.metrics import PROTOCOLS, evaluate
+
     on = _benchmark(benchmark)
     evaluation = evaluate(on, _read(file, on), PROTOCOLS[protocol])
     if as_json:
@@ -116,6 +118,9 @@ def score(
 @refusing
 def validate(file: PredictionFile, benchmark: BenchmarkOption = None) -> None:
     """Check a prediction file: list every problem, or tell what was understood."""
+    from agl1k_core import reports
+    from agl1k_core.metrics import evaluate
+
     on = _benchmark(benchmark)
     read = _read(file, on)
     evaluation = evaluate(on, read, n_bootstrap=0)
@@ -148,6 +153,9 @@ def compare(
     protocol: ProtocolOption = ProtocolName.STRICT,
 ) -> None:
     """Compare two prediction files clip by clip: difference, interval, and whether it is clear."""
+    from agl1k_core import reports
+    from agl1k_core.metrics import PROTOCOLS, evaluate
+
     on = _benchmark(benchmark)
     a, b = (evaluate(on, _read(file, on), PROTOCOLS[protocol]) for file in (first, second))
     out.print(reports.comparison_table(a, b, (first.name, second.name)))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -16,7 +16,6 @@ from rich.table import Table
 from tqdm import tqdm
 
 from agl1k_core import curation, predictions, tables
-from agl1k_core import localizability_report as report_of
 from agl1k_core.benchmark import Benchmark
 from agl1k_core.collection import collection_of
 from agl1k_core.commands import (
@@ -37,6 +36,9 @@ from agl1k_core.listening import Ear
 from agl1k_core.localizability import ALPHA, GAMMA_KM, THETA, Localizability, fit, observe
 from agl1k_core.ratings import read_ratings, write_ratings
 from agl1k_core.settings import Settings
+
+if TYPE_CHECKING:
+    from agl1k_core.localizability_report import Material
 
 app = typer.Typer(
     help="How much sounds tell of a place: rate a model's reasoning, fit, report.",
@@ -158,10 +160,12 @@ def fit_model(
     theta: Annotated[float, typer.Option(help="Scores above it are localizable.")] = THETA,
 ) -> None:
     """Fit equation (1) to tables of ratings."""
+    from agl1k_core.localizability_report import Material
+
     observations, tagger = read_ratings(files)
     model = fit(observations, alpha=alpha, gamma_km=gamma_km, theta=theta, tagger=tagger)
     model.save(output)
-    _show(report_of.Material(model, observations, _presences_of(observations)))
+    _show(Material(model, observations, _presences_of(observations)))
     if not model.positive:
         err.print(f"No category's slope is above {alpha:.4g}: no recording can be localizable.")
     typer.echo(f"The model is in {output}")
@@ -184,6 +188,8 @@ def report_model(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Top categories, agreement between judges, examples and continents, as in the paper."""
+    from agl1k_core import localizability_report as report_of
+
     fitted = Localizability.load(model)
     observations, tagger = read_ratings(files) if files else (None, {})
     presences: dict[str, Mapping[str, float]] = {}
@@ -232,7 +238,9 @@ def _check_tagger(model: Localizability, tagger: Mapping[str, Any], whose: str) 
         )
 
 
-def _show(material: report_of.Material) -> None:
+def _show(material: Material) -> None:
+    from agl1k_core import localizability_report as report_of
+
     for line in report_of.about_lines(material):
         typer.echo(line)
     rows = [

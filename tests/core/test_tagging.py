@@ -374,6 +374,13 @@ def test_a_summary_says_what_the_tags_say(n_blocks: int, monkeypatch: pytest.Mon
 
 def test_processes_that_listen_load_few_modules() -> None:
     """Each costs its memory once more; a spawned process begins by loading the main module."""
-    code = "import agl1k_core.__main__, agl1k_core.listening, sys; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"pandas", "typer", "httpx", "agl1k_core.cli"} & {*done.stdout.split()}
+
+    def loaded(modules: str) -> set[str]:
+        code = f"import {modules}, sys; print(*sys.modules)"
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return {*done.stdout.split()}
+
+    spawned = loaded("agl1k_core.__main__, agl1k_core.listening")
+    assert not {"pandas", "typer", "httpx", "agl1k_core.cli"} & spawned
+    assert "pandas" not in loaded("agl1k_core.cli")
