@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import uuid
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from store.submissions import SubmissionStore
 SHARED = Path(__file__).parents[2] / "shared" / "agl1k"
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MAX_BYTES = 2**20
+_SECONDS = itertools.count()  # what is added later is younger
 _PLACES = (
     (48.86, 2.35, "Paris", "France", "Europe"),
     (-1.29, 36.82, "Nairobi", "Kenya", "Africa"),
@@ -124,6 +126,6 @@ def add_guesses(
                 seconds=1.0,
                 mode="free",
                 app_version="test",
-                created_utc=NOW + timedelta(seconds=position),
+                created_utc=NOW + timedelta(seconds=next(_SECONDS)),
             )
         )

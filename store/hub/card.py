@@ -170,8 +170,8 @@ its id stays. Each id is there once; if a failed upload ever left one twice, joi
 The About tab of the arena tells your player id. Send it to those who run the arena, or open a
 discussion here: they run `agl1k admin forget PLAYER_ID`, which rewrites the files without your
 rows, erases the history of this repository, and deletes the old files. A submission is withdrawn
-on the Submit tab, with its key or by the owner who was signed in, with the same effect. Copies that
-others made before stay with them.
+on the Submit tab, with its key or by the owner who was signed in, with the same effect.
+Copies that others made before stay with them.
 
 ## Licence and citation
 
