@@ -37,6 +37,8 @@ async function styleSheet(name) {
   await new Promise((done) => ['load', 'error'].forEach((event) => link.addEventListener(event, done)));
 }
 
+const PIN_KEY = 'agl1k-pin';
+
 class WorldMap {
   constructor({ element, props, watch }, map) {
     Object.assign(this, { element, props, map, pin: null, locked: false });
@@ -133,6 +135,7 @@ class WorldMap {
     const { lat, lng } = latlng.wrap();
     const value = { latitude: round(Math.max(-90, Math.min(90, lat))), longitude: round(lng) };
     this.props.value = JSON.stringify(value);
+    if (this.pinOf) remember(this.pinOf, value);
     this.say(`Pin at ${this.inWords(latlng)}`);
     this.element.dispatchEvent(new CustomEvent('agl-pin', { bubbles: true, detail: value }));
   }
@@ -195,12 +198,15 @@ class WorldMap {
     this.removePin();
   }
 
-  reset({ view }) {
+  reset({ view, pin_of: pinOf = '' }) {
     this.clear();
     this.locked = false;
     this.props.value = null;
     this.say('');
     if (view !== 'keep') this.goHome();
+    this.pinOf = pinOf;
+    const pin = pinOf && remembered(pinOf);
+    if (pin) this.restore({ pin, locked: false });
   }
 
   lock() {
@@ -369,6 +375,23 @@ function wayOf(guess, truth, line) {
   if (!guess) return [end];
   const turns = Math.round((truth.longitude - guess.longitude) / 360);
   return [[guess.latitude, guess.longitude], [end[0], end[1] - 360 * turns]];
+}
+
+/** The pin of that name, in this tab only; what is no pin is none. */
+function remembered(name) {
+  try {
+    const { of, pin } = JSON.parse(sessionStorage.getItem(PIN_KEY)) ?? {};
+    const isPin = Number.isFinite(pin?.latitude) && Number.isFinite(pin?.longitude);
+    return of === name && isPin && Math.abs(pin.latitude) <= 90 && Math.abs(pin.longitude) <= 180 ? pin : null;
+  } catch {
+    return null;
+  }
+}
+
+function remember(name, pin) {
+  try {
+    sessionStorage.setItem(PIN_KEY, JSON.stringify({ of: name, pin }));
+  } catch { /* a full or forbidden storage: the pin does not survive a reload */ }
 }
 
 const round = (degrees) => Number(degrees.toFixed(5));

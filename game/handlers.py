@@ -224,7 +224,7 @@ class Play:
         return replace(
             screen,
             result=help_html(),
-            map_command=worldmap.reset_command(),
+            map_command=worldmap.reset_command(pin_of=view.clip_token or ""),
             remaining_s=view.remaining_s,
         )
 

@@ -38,6 +38,7 @@ _BUSY_WITH_ADDRESS = """(...inputs) => {
 _FOLLOW = """() => setTimeout(() => {
   const shown = (css) => [...document.querySelectorAll(css)].find((found) => found.offsetParent);
   document.querySelector('#agl-play').removeAttribute('aria-busy');
+  if (shown('#agl-again')) document.querySelector('#agl-sound audio')?.pause();
   const alarm = shown('#agl-message [role=alert], #agl-chooser-message [role=alert]');
   if (alarm) return alarm.scrollIntoView({ block: 'nearest' });
   const lost = !document.activeElement || document.activeElement === document.body;
@@ -135,8 +136,10 @@ def _lay_out(tiles: str, waiting_status: str, waiting_result: str) -> _Parts:
         submit = gr.Button("Submit guess", variant="primary", elem_id="agl-submit")
         go_on = gr.Button("Next clip", variant="primary", visible=False, elem_id="agl-next")
         again = gr.Button("Play again", variant="primary", visible=False, elem_id="agl-again")
-        skip = gr.Button("Skip", elem_id="agl-skip", min_width=80)
-        broken = gr.Button("Clip is broken", elem_id="agl-broken", min_width=80)
+        # until the first clip is there, there is nothing to skip
+        waiting: dict[str, Any] = {"min_width": 80, "interactive": False}
+        skip = gr.Button("Skip", elem_id="agl-skip", **waiting)
+        broken = gr.Button("Clip is broken", elem_id="agl-broken", **waiting)
     share = gr.Textbox(
         label="Share your result",
         info="No place is told. Friends who open the link hear the same clips.",
@@ -245,7 +248,7 @@ def _buttons(screen: Screen) -> list[Any]:
     next_name = "See the result" if screen.is_last else "Next clip"
     again_name = "Play again" if screen.mode == "free" else "Play a free round"
     return [
-        *(gr.update(visible=playing) for _ in range(3)),
+        *(gr.update(visible=playing, interactive=True) for _ in range(3)),
         gr.update(visible=revealed, value=next_name),
         gr.update(visible=screen.stage == "finished", value=again_name),
     ]

@@ -9,11 +9,12 @@ from typing import Any
 import gradio as gr
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from gradio.context import LocalContext
 from gradio.exceptions import Error
 from gradio.route_utils import FnIndexInferError
 from gradio.utils import get_upload_folder
+from starlette.requests import ClientDisconnect
 from starlette.routing import Mount
 
 from agl1k_core.errors import Agl1kError
@@ -128,6 +129,7 @@ def answer_nonsense(mounted: FastAPI) -> None:
             route.app.add_exception_handler(RequestValidationError, _malformed)
             route.app.add_exception_handler(TypeError, _malformed)  # of parameters' names
             route.app.add_exception_handler(FnIndexInferError, _no_endpoint)
+            route.app.add_exception_handler(ClientDisconnect, _gone)
             route.app.add_exception_handler(KeyError, _no_endpoint)  # of the functions' numbers
 
 
@@ -138,6 +140,11 @@ async def _malformed(_: Request, error: Exception) -> JSONResponse:
     asked = [name for name in sorted(names) if name.isidentifier()]
     told = f"{_MALFORMED} Look at: {', '.join(asked)}." if asked else _MALFORMED
     return JSONResponse({"error": told, "detail": told}, 422)
+
+
+async def _gone(_: Request, __: Exception) -> Response:
+    """Nobody hears it: a client that goes in the middle of an upload is no fault of ours."""
+    return Response(status_code=400)
 
 
 async def _no_endpoint(_: Request, __: Exception) -> JSONResponse:

@@ -177,9 +177,13 @@ def _number(value: object) -> float:
     return number
 
 
-def reset_command(*, keep_view: bool = False) -> Command:
-    """Take everything off the map and let a pin be dropped again."""
-    return _command("reset", view="keep" if keep_view else "world")
+def reset_command(*, keep_view: bool = False, pin_of: str = "") -> Command:
+    """Take everything off the map and let a pin be dropped again.
+
+    The browser's tab remembers the pin under the name ``pin_of``; when a reset of that name comes
+    again, after a reload, the pin is back.
+    """
+    return _command("reset", view="keep" if keep_view else "world", pin_of=pin_of)
 
 
 def lock_command(*, text: str = "") -> Command:

@@ -90,6 +90,7 @@ def test_a_whole_round(new_page: NewPage, url: str, width: int, touch: bool, dar
         expect(page.locator(".agl-reveal")).to_have_count(0)
     expect(page.locator(".agl-rounds tbody tr").first).to_be_visible()
     assert page.locator(".agl-summary .agl-rounds tbody tr").count() == 5
+    assert page.evaluate("document.querySelector('#agl-sound audio').paused")
     share = page.locator("#agl-share textarea")
     link = re.compile(rf"{re.escape(url)}\?challenge=[0-9A-Z-]+$")
     expect(share).to_have_value(link)
@@ -128,11 +129,12 @@ def test_by_keyboard_alone(page: Page, url: str) -> None:
 def test_a_reload_resumes_in_the_middle(page: Page, url: str, app: FastAPI) -> None:
     open_game(page, url)
     first = playing_clip(app, page)
+    drop_pin(page, 0.3)
     page.reload()
     open_game(page, url)
     assert playing_clip(app, page) == first
-    drop_pin(page)
-    page.click(SUBMIT)
+    expect(page.locator("#agl-map .agl-pin-guess")).to_be_visible()
+    page.click(SUBMIT)  # the pin that was dropped before the reload
     expect(page.locator(".agl-reveal")).to_be_visible()
     told = page.locator(".agl-reveal").inner_text()
     page.reload()

@@ -9,7 +9,7 @@ import pytest
 
 from game.countdown import running
 from game.screens import Screen, history_html, message_html
-from game.tab import _Parts, _remembered, _updates
+from game.tab import _lay_out, _Parts, _remembered, _updates
 
 ENTRY = {
     "finished_utc": "2026-11-28T10:00:00+00:00", "benchmark": "demo", "mode": "free", "label": "",
@@ -42,6 +42,14 @@ def test_each_stage_shows_its_buttons(stage: Any, shown: set[str]) -> None:
     updates = dict(zip(names, _updates(Screen("p", stage=stage), []), strict=True))
     buttons = ("submit", "skip", "broken", "go_on", "again")
     assert {name for name in buttons if updates[name]["visible"]} == shown
+    assert all(updates[name]["interactive"] for name in ("submit", "skip", "broken"))
+
+
+def test_before_the_first_clip_there_is_nothing_to_skip() -> None:
+    with gr.Blocks():
+        parts = _lay_out("", "", "")
+    assert not parts.skip.interactive
+    assert not parts.broken.interactive
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,7 @@ def test_restore_and_reset() -> None:
     assert restore_command(None)["pin"] is None
     assert reset_command()["view"] == "world"
     assert reset_command(keep_view=True)["view"] == "keep"
+    assert reset_command(pin_of="clip")["pin_of"] == "clip"
 
 
 def test_two_maps_on_one_page_are_two() -> None:
