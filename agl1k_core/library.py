@@ -11,6 +11,7 @@ from agl1k_core.benchmark import Benchmark
 from agl1k_core.download import Patience
 from agl1k_core.errors import Agl1kError
 from agl1k_core.fetch import fetch_table
+from agl1k_core.recordings import find_recording
 from agl1k_core.settings import Settings
 
 #: At start-up nobody should wait long for a network that is not there.
@@ -48,7 +49,21 @@ def open_library(
     elif settings.benchmark != demo.slug:
         chosen = tables.load(settings.benchmark, settings)
         benchmarks[chosen.slug], default = chosen, chosen.slug
+        problems += _silence_of(chosen)
     return Library(benchmarks, default, tuple(problems))
+
+
+def _silence_of(benchmark: Benchmark) -> list[str]:
+    """A folder with a table alone can be scored on; whoever wants it played must hear of it."""
+    folder = benchmark.audio_dir
+    if benchmark.audio_url or folder is None:
+        return []
+    if any(find_recording(benchmark, clip, folder) for clip in benchmark.clips):
+        return []
+    return [
+        f"{benchmark.name} can be scored on but not played: none of its {len(benchmark)} "
+        f"recordings is in {folder}. Put them there (docs/benchmark-format.md), and start again."
+    ]
 
 
 def bring_table(settings: Settings, *, patience: Patience = START_UP) -> Path:

@@ -186,6 +186,17 @@ def test_uploads_are_swept_while_the_app_runs(
     assert swept == [tmp_path / "uploads"]
 
 
+def test_a_folder_without_recordings_is_told_of(tmp_path: Path) -> None:
+    folder = tmp_path / "sounds"
+    folder.mkdir()
+    (folder / "clips.csv").write_text("key,latitude,longitude,file\na,1,2,a.mp3\nb,3,4,b.mp3\n")
+    settings = settings_in(tmp_path / "data", AGL1K_BENCHMARK=str(folder))
+    [problem] = library.open_library(settings).problems
+    assert "can be scored on but not played: none of its 2 recordings is in" in problem
+    (folder / "b.mp3").write_bytes(b"sound")
+    assert library.open_library(settings).problems == ()
+
+
 def test_an_hour_has_room_for_so_many_rounds_and_files(tmp_path: Path) -> None:
     settings = settings_in(tmp_path, AGL1K_ROUNDS_PER_HOUR="1", AGL1K_PUBLISH_PER_HOUR="0")
     app = app_module.create_app(settings)
