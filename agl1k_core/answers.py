@@ -76,7 +76,7 @@ def load_json(text: str | bytes) -> object:
     """The value of a valid JSON text, control characters and NaN allowed; None if it is none."""
     try:
         return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except (ValueError, RecursionError):
         pass
     try:
         return json.loads(text, strict=False)

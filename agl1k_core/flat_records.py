@@ -38,7 +38,7 @@ def flat_rows(data: bytes, needed: Needed) -> tuple[tuple[str, ...], list[tuple[
         return None
     try:
         records = _decoder(names, kept).decode(data)
-    except (msgspec.DecodeError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return None
     # every record has all the names, so that none more in the text means none twice
     if count_names(data) != len(records) * len(names):

@@ -55,7 +55,7 @@ def json_batches(data: bytes, problems: Problems, most: int, needed: Needed) -> 
         return
     try:
         tree = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         if _is_json_lines(data):
             yield from _json_lines(data, problems, most, needed)
             return
@@ -196,7 +196,7 @@ def _parsed(
         records: list[object] = msgspec.json.decode(text)
         if len(records) == len(lines) and not _may_repeat_names(text, records):
             return records
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         pass
     return [_parsed_line(*item, problems) for item in zip(lines, numbers, strict=True)]
 

@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import orjson
+import msgspec
+import numpy as np
 from sqlalchemy import (
     URL,
     Connection,
@@ -335,14 +336,19 @@ def _postgres(url: URL) -> Engine:
     return _engine(url, pool_size=20, pool_pre_ping=True)
 
 
+def _plain(value: Any) -> Any:
+    """Numbers and arrays of numpy as Python's own."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
 def _engine(url: URL, **options: Any) -> Engine:
     """Parameters are hidden, so that no error and no log repeats what a person wrote."""
     return create_engine(
         url,
         hide_parameters=True,
-        json_serializer=lambda value: orjson.dumps(
-            value, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
-        ).decode(),
-        json_deserializer=orjson.loads,
+        json_serializer=lambda value: msgspec.json.encode(value, enc_hook=_plain).decode(),
+        json_deserializer=msgspec.json.decode,
         **options,
     )

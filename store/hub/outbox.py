@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import orjson
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy import ColumnElement, Connection, RowMapping, Table, func, select, update
@@ -229,7 +229,7 @@ def _published(kind: Kind, row: RowMapping) -> dict[str, Any]:
     if kind is SUBMISSIONS:
         metrics = values["evaluation"].get("metrics") or {}
         values |= {name: metrics.get(name) for name, _ in SCORES}
-        values["evaluation"] = orjson.dumps(values["evaluation"]).decode()
+        values["evaluation"] = msgspec.json.encode(values["evaluation"]).decode()
         values["file"] = gzip.decompress(values["content_gzip"])
     return values
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
-import orjson
+import msgspec
 import pyarrow as pa
 from sqlalchemy import Connection, select, update
 
@@ -161,7 +161,7 @@ def _insert_submissions(
     _mark_published(connection, submissions.c.submission_id, rows)
     columns = set(submissions.c.keys())
     for row in rows:
-        row["evaluation"] = orjson.loads(row["evaluation"])
+        row["evaluation"] = msgspec.json.decode(row["evaluation"])
     kept = [{name: value for name, value in row.items() if name in columns} for row in rows]
     database.insert_new_rows(connection, submissions, kept)
     standing = select(submissions.c.submission_id).where(
