@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
@@ -23,9 +24,17 @@ _MOST_FIELDS = 100
 _FIRST_RECORD_BYTES = 2**16
 
 
-def flat_rows(data: bytes, needed: Needed) -> tuple[tuple[str, ...], list[tuple[Any, ...]]] | None:
-    """(the names needed, the values of each record in their order), or None where the text is no
-    such list, or where a name may come twice in a record.
+@dataclass(frozen=True)
+class FlatColumns:
+    """The names needed, and a column of values for each of them."""
+
+    names: tuple[str, ...]
+    values: list[list[Any]]
+
+
+def flat_columns(data: bytes, needed: Needed) -> FlatColumns | None:
+    """What is needed of a list, or None where the text is no such list of flat records, or where
+    a name may come twice in a record.
 
     What is not needed is no more than skipped: a byte in it that is no UTF-8 goes unnoticed.
     """
@@ -34,7 +43,7 @@ def flat_rows(data: bytes, needed: Needed) -> tuple[tuple[str, ...], list[tuple[
     if wanted is None or len(names) > _MOST_FIELDS:
         return None
     kept = tuple(name for name in names if name in wanted)
-    if len(kept) < 2:
+    if not kept:
         return None
     try:
         records = _decoder(names, kept).decode(data)
@@ -43,8 +52,8 @@ def flat_rows(data: bytes, needed: Needed) -> tuple[tuple[str, ...], list[tuple[
     # every record has all the names, so that none more in the text means none twice
     if count_names(data) != len(records) * len(names):
         return None
-    values = attrgetter(*(f"f{names.index(name)}" for name in kept))
-    return kept, list(map(values, records))
+    values = [list(map(attrgetter(f"f{names.index(name)}"), records)) for name in kept]
+    return FlatColumns(kept, values)
 
 
 def _names_of_first(data: bytes) -> tuple[str, ...]:

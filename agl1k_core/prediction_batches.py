@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 
@@ -51,30 +52,62 @@ class Problems:
 
 @dataclass(frozen=True)
 class Batch:
-    """Records of the same fields: ``rows`` are objects, or lists in the order of ``names``."""
+    """Records of the same fields. ``numbers`` and ``lines`` tell where each of them stands."""
 
     names: tuple[str, ...]
     numbers: Sequence[int]
     lines: Sequence[int] | None
-    rows: Sequence[Mapping[str, object]] | Sequence[Sequence[object]]
-    tabular: bool = field(default=False)
 
-    def columns(self, names: Sequence[str]) -> dict[str, list[object]]:
-        """All values of some fields, from one pass over the rows."""
-        if not names:
-            return {}
-        places: list[object] = [self.names.index(n) if self.tabular else n for n in names]
-        rows = map(itemgetter(*places, places[0]), self.rows)  # of two or more: it gives a tuple
-        values = list(chain.from_iterable(rows))
-        return {name: values[at :: len(places) + 1] for at, name in enumerate(names)}
+    @abstractmethod
+    def __len__(self) -> int: ...
 
+    @abstractmethod
+    def columns(self, names: Sequence[str]) -> dict[str, Sequence[object]]:
+        """All values of some fields."""
+
+    @abstractmethod
     def row(self, position: int) -> dict[str, object]:
         """One record as an object."""
-        row = self.rows[position]
-        return dict(row) if isinstance(row, Mapping) else dict(zip(self.names, row, strict=True))
 
     def line(self, position: int) -> int | None:
         return self.lines[position] if self.lines is not None else None
+
+
+@dataclass(frozen=True)
+class ObjectBatch(Batch):
+    """Records as objects."""
+
+    rows: Sequence[Mapping[str, object]]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def columns(self, names: Sequence[str]) -> dict[str, Sequence[object]]:
+        if not names:
+            return {}
+        rows = map(itemgetter(*names, names[0]), self.rows)  # of two or more: it gives a tuple
+        values = list(chain.from_iterable(rows))
+        return {name: values[at :: len(names) + 1] for at, name in enumerate(names)}
+
+    def row(self, position: int) -> dict[str, object]:
+        return dict(self.rows[position])
+
+
+@dataclass(frozen=True)
+class ColumnBatch(Batch):
+    """Records as one column of ``values`` for each name."""
+
+    values: Sequence[Sequence[object]]
+
+    def __len__(self) -> int:
+        return len(self.values[0])
+
+    def columns(self, names: Sequence[str]) -> dict[str, Sequence[object]]:
+        return {name: self.values[self.names.index(name)] for name in names}
+
+    def row(self, position: int) -> dict[str, object]:
+        values = (column[position] for column in self.values)
+        return dict(zip(self.names, values, strict=True))
 
 
 def decoded(data: bytes, encoding: str, problems: Problems) -> str:

@@ -19,6 +19,7 @@ from agl1k_core.prediction_batches import (
     MOST_FIELDS,
     WHAT_TO_SEND,
     Batch,
+    ColumnBatch,
     Problems,
     decoded,
 )
@@ -103,10 +104,10 @@ def _csv_batches(data: bytes, problems: Problems, most: int) -> Iterator[Batch]:
         numbers.append(number)
         lines.append(line)
         if len(rows) == BATCH_SIZE:
-            yield Batch(names, numbers, lines, rows, tabular=True)
+            yield ColumnBatch(names, numbers, lines, list(zip(*rows, strict=True)))
             rows, numbers, lines = [], [], []
     if rows:
-        yield Batch(names, numbers, lines, rows, tabular=True)
+        yield ColumnBatch(names, numbers, lines, list(zip(*rows, strict=True)))
 
 
 def _csv_rows(reader: Iterator[list[str]], problems: Problems) -> Iterator[tuple[list[str], int]]:

@@ -9,12 +9,14 @@ from collections.abc import Collection, Iterator, Sequence
 import msgspec
 
 from agl1k_core.errors import Problem
-from agl1k_core.flat_records import Needed, count_names, flat_rows
+from agl1k_core.flat_records import FlatColumns, Needed, count_names, flat_columns
 from agl1k_core.prediction_batches import (
     BATCH_SIZE,
     ID_KEYS,
     MOST_FIELDS,
     Batch,
+    ColumnBatch,
+    ObjectBatch,
     Problems,
     decoded,
 )
@@ -50,8 +52,8 @@ class _Object(dict[str, object]):
 
 def json_batches(data: bytes, problems: Problems, most: int, needed: Needed) -> Iterator[Batch]:
     """Records of a JSON text, or of one JSON object a line; as ``read_batches``."""
-    if (flat := flat_rows(data, needed)) and len(flat[1]) <= most:
-        yield from _flat_batches(*flat)
+    if (flat := flat_columns(data, needed)) and len(flat.values[0]) <= most:
+        yield from _flat_batches(flat)
         return
     try:
         tree = msgspec.json.decode(data)
@@ -72,10 +74,11 @@ def json_batches(data: bytes, problems: Problems, most: int, needed: Needed) -> 
         yield from _grouped(records[first : first + BATCH_SIZE], numbers, None, problems)
 
 
-def _flat_batches(names: tuple[str, ...], rows: list[tuple[object, ...]]) -> Iterator[Batch]:
-    for first in range(0, len(rows), BATCH_SIZE):
-        some = rows[first : first + BATCH_SIZE]
-        yield Batch(names, range(first + 1, first + 1 + len(some)), None, some, tabular=True)
+def _flat_batches(flat: FlatColumns) -> Iterator[Batch]:
+    for first in range(0, len(flat.values[0]), BATCH_SIZE):
+        values = [column[first : first + BATCH_SIZE] for column in flat.values]
+        numbers = range(first + 1, first + 1 + len(values[0]))
+        yield ColumnBatch(flat.names, numbers, None, values)
 
 
 def _is_json_lines(data: bytes) -> bool:
@@ -179,8 +182,8 @@ def _json_lines(data: bytes, problems: Problems, most: int, needed: Needed) -> I
         numbers, lines = [number for number, _ in filled], [line for _, line in filled]
         records = range(count + 1, count + 1 + len(lines))
         text = b"[" + b",".join(lines) + b"]"
-        if (flat := flat_rows(text, needed)) and len(flat[1]) == len(lines):
-            yield Batch(flat[0], records, numbers, flat[1], tabular=True)
+        if (flat := flat_columns(text, needed)) and len(flat.values[0]) == len(lines):
+            yield ColumnBatch(flat.names, records, numbers, flat.values)
         else:
             parsed = _parsed(text, lines, numbers, problems)
             yield from _grouped(parsed, records, numbers, problems)
@@ -229,7 +232,7 @@ def _grouped(
     if set(map(type, records)) == {dict}:
         shapes: set[tuple[str, ...]] = set(map(tuple, records))  # type: ignore[arg-type]
         if len(shapes) == 1 and len(min(shapes)) <= MOST_FIELDS:
-            yield Batch(shapes.pop(), numbers, lines, records)  # type: ignore[arg-type]
+            yield ObjectBatch(shapes.pop(), numbers, lines, records)  # type: ignore[arg-type]
             return
     groups: dict[tuple[str, ...], list[int]] = {}
     for position, record in enumerate(records):
@@ -245,17 +248,17 @@ def _grouped(
             line = lines[position] if lines else None
             problems.add(Problem(found, "Send an object", record=numbers[position], line=line))
     for names, positions in groups.items():
-        batch = Batch(
+        batch = ObjectBatch(
             names,
             [numbers[position] for position in positions],
             [lines[position] for position in positions] if lines else None,
-            [records[position] for position in positions],  # type: ignore[arg-type]
+            [records[position] for position in positions],  # type: ignore[misc]
         )
         _check_repeated(batch, problems)
         yield batch
 
 
-def _check_repeated(batch: Batch, problems: Problems) -> None:
+def _check_repeated(batch: ObjectBatch, problems: Problems) -> None:
     for position, row in enumerate(batch.rows):
         if type(row) is not _Object:
             return

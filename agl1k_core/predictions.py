@@ -183,7 +183,7 @@ def _needed(names: tuple[str, ...]) -> tuple[str, ...] | None:
 
 def _table(batch: Batch, benchmark: Benchmark, problems: Problems) -> _Table:
     schema = _schema(batch.names)
-    size = len(batch.rows)
+    size = len(batch)
     found = batch.columns((*schema.ids, *schema.fields.values()))
     nothing: list[object] = [None] * size
     given = {name: found.get(schema.fields.get(name, ""), nothing) for name in GIVEN}
@@ -210,7 +210,7 @@ def _objects(values: Sequence[object]) -> ObjectArray:
     return array
 
 
-def _numbers(values: list[object]) -> FloatArray:
+def _numbers(values: Sequence[object]) -> FloatArray:
     """Plain numbers and texts of plain numbers; NaN for all that needs a closer look."""
     if set(map(type, values)) <= {float, int, str}:
         try:
@@ -236,19 +236,19 @@ def _label(value: object) -> str:
     return clean_label(value) or ""
 
 
-def _labels(values: list[object]) -> list[str]:
+def _labels(values: Sequence[object]) -> list[str]:
     try:
         return list(map(_label, values))
     except TypeError:  # a list or an object has no hash
         return [clean_label(value) or "" for value in values]
 
 
-def _reasons(values: list[object]) -> list[str]:
+def _reasons(values: Sequence[object]) -> list[str]:
     return [value if isinstance(value, str) else "" for value in values]
 
 
 def _keys(
-    batch: Batch, columns: list[list[object]], benchmark: Benchmark, problems: Problems
+    batch: Batch, columns: Sequence[Sequence[object]], benchmark: Benchmark, problems: Problems
 ) -> list[str]:
     """The clip of each record, empty (and a problem) where it names none.
 
@@ -257,7 +257,7 @@ def _keys(
     if len(columns) == 1 and set(map(type, columns[0])) == {str} and "" not in columns[0]:
         return list(map(str.strip, columns[0]))  # type: ignore[arg-type]
     keys = []
-    for position in range(len(batch.rows)):
+    for position in range(len(batch)):
         named = [name for column in columns if (name := _clip_name(column[position]))]
         key = next((name for name in named if name in benchmark), named[0] if named else "")
         keys.append(key)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agl1k_core import prediction_json, predictions
 from agl1k_core.benchmark import Benchmark, Clip
 from agl1k_core.errors import FileRefusedError
-from agl1k_core.flat_records import Needed, flat_rows
+from agl1k_core.flat_records import FlatColumns, Needed, flat_columns
 
 NAMES = ("key", "question", "latitude", "longitude", "city", "extra")
 PREDICTED = ("predicted_latitude", "predicted_longitude", "predicted_city")
@@ -25,15 +25,15 @@ def two_of_them(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def test_only_what_is_needed_is_decoded() -> None:
     records = [{"key": "a", "question": "where?" * 9, "latitude": 1.5, "city": "Bonn"}] * 3
-    flat = flat_rows(json.dumps(records).encode(), two_of_them)
-    assert flat == (("key", "latitude"), [("a", 1.5)] * 3)
+    flat = flat_columns(json.dumps(records, separators=(",", ":")).encode(), two_of_them)
+    assert flat == FlatColumns(("key", "latitude"), [["a"] * 3, [1.5] * 3])
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "", "[]", "[", "{}", "[1]", '["key"]', "null",
-        '[{"key":"a"}]',  # one name is no record
+        '[{"question":"a"}]',  # holds nothing that is needed
         '[{"key":"a","latitude":1},{"key":"b"}]',  # a name is absent
         '[{"key":"a","latitude":1},{"key":"b","latitude":1,"more":2}]',
         '[{"key":"a","latitude":1,"latitude":2}]',
@@ -49,16 +49,16 @@ def test_only_what_is_needed_is_decoded() -> None:
     ],
 )  # fmt: skip
 def test_anything_else_is_left_to_the_slow_reader(text: str) -> None:
-    assert flat_rows(text.encode(), two_of_them) is None
+    assert flat_columns(text.encode(), two_of_them) is None
 
 
 def test_a_name_that_hides_behind_an_absent_one_is_found() -> None:
     text = b'[{"key":"a","latitude":1,"q":1},{"key":"b","latitude":1,"latitude":2}]'
-    assert flat_rows(text, two_of_them) is None
+    assert flat_columns(text, two_of_them) is None
 
 
 def test_all_is_left_where_all_is_needed() -> None:
-    assert flat_rows(b'[{"key":"a","latitude":1}]', lambda names: None) is None
+    assert flat_columns(b'[{"key":"a","latitude":1}]', lambda names: None) is None
 
 
 values = st.one_of(
@@ -98,10 +98,10 @@ def test_both_readers_say_the_same(
 ) -> None:
     texts = [written(r, key, is_ascii=is_ascii) for r, key in zip(some, "ab", strict=False)]
     text = "\n".join(texts) if as_lines else "[" + ",".join(texts) + "]"
-    data = text.encode("utf-8", "surrogatepass")
+    data = text.encode("utf-8", "replace")
     quick = outcome(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prediction_json, "flat_rows", nothing)
+        patch.setattr(prediction_json, "flat_columns", nothing)
         assert quick == outcome(data)
 
 
@@ -109,6 +109,14 @@ def test_both_readers_say_the_same(
 def test_long_integers_are_no_place(digits: int) -> None:
     flat = f'[{{"key":"a","question":1,"latitude":{"9" * digits},"longitude":1}}]'
     assert list(predictions.read(flat.encode(), TWO).status) == ["unparseable"]
+
+
+def test_a_byte_that_is_no_utf8_matters_where_it_is_read() -> None:
+    flat = '[{"key":"a","question":"café","latitude":1,"longitude":2,"city":"Orléans"}]'
+    both = flat.encode("latin-1")
+    assert "UTF-8" in str(outcome(both))
+    where_none_reads = both.replace(b"Orl\xe9ans", b"Bonn")
+    assert list(predictions.read(where_none_reads, TWO).status) == ["answered"]
 
 
 def nothing(data: bytes, needed: Needed) -> None:
