@@ -22,6 +22,10 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
 
+#: Up to so many columns a sparse product takes longer to set up than a dense one to compute.
+_FEW = 64
+
+
 @dataclass(frozen=True)
 class CellSums:
     """``totals``: sums of the numbers, shape ``(n_cells, n_columns, n_samples)``; ``counted``: how
@@ -47,8 +51,9 @@ class CellSums:
 def _sums(cells: FloatArray, values: FloatArray) -> FloatArray:
     """Sums over some of the first axis; sparse, since a cell belongs to few of the groups."""
     n_cells, *shape = values.shape
-    flat = csr_array(cells.astype(values.dtype)) @ values.reshape(n_cells, math.prod(shape))
-    return np.asarray(flat).reshape(len(cells), *shape)
+    flat = values.reshape(n_cells, math.prod(shape))
+    chosen = cells if flat.shape[1] <= _FEW else csr_array(cells.astype(values.dtype))
+    return np.asarray(chosen @ flat).reshape(len(cells), *shape)
 
 
 class Groups:
@@ -104,11 +109,16 @@ class Groups:
         ``(n_groups, n_columns, n_samples)``.
         """
         crossed = self.members[:, None] * self.members[list(parts)]
-        means = sums.means(crossed.reshape(math.prod(crossed.shape[:2]), crossed.shape[2]))
-        means = means.reshape(*crossed.shape[:2], *means.shape[1:])
-        found = np.isfinite(means)
+        flat = crossed.reshape(math.prod(crossed.shape[:2]), crossed.shape[2])
+        totals, counts = _sums(flat, sums.totals), _sums(flat, sums.counted)
+        means = totals / np.maximum(counts, 1)  # 0 where there is no number
+
+        def over_parts(values: npt.NDArray[np.generic]) -> FloatArray:
+            apart = values.reshape(*crossed.shape[:2], *values.shape[1:])
+            return np.asarray(apart.sum(axis=1, dtype=means.dtype))
+
         with np.errstate(invalid="ignore"):
-            mean: FloatArray = np.where(found, means, 0).sum(axis=1) / found.sum(axis=1)
+            mean: FloatArray = over_parts(means) / over_parts(counts > 0)
         return mean
 
     def quantiles(self, values: FloatArray, shares: Sequence[float]) -> FloatArray:

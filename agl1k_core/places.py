@@ -117,7 +117,14 @@ def canonical_city(name: object) -> str:
     """A city's name with case, accents and spacing folded, for comparison by equality."""
     if not isinstance(name, str):
         return ""
+    return _known_city(name) if len(name) <= _LONGEST_NAME else _folded_city(name)
+
+
+def _folded_city(name: str) -> str:
     return " ".join(_fold_letters(name).replace("’", "'").split())
+
+
+_known_city = lru_cache(maxsize=65536)(_folded_city)
 
 
 def label_points(lat: npt.ArrayLike, lon: npt.ArrayLike) -> list[PlaceLabel]:

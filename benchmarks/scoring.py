@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -11,9 +11,11 @@ from agl1k_core import metrics, predictions
 from agl1k_core.benchmark import Benchmark
 from benchmarks import data, row_by_row
 from benchmarks.table import Measured
+from benchmarks.timing import best_of
 
 TIMES_FASTER = 20
 _ROUNDS = 7
+_TURN_S = 0.25
 
 
 def run() -> Iterator[Measured]:
@@ -21,7 +23,10 @@ def run() -> Iterator[Measured]:
     benchmark, file, kind = data.real_or_made_up()
     assert_same(ours(file, benchmark), row_by_row.evaluate(file, benchmark))
     fast, slow = best_of(
-        _ROUNDS, lambda: ours(file, benchmark), lambda: row_by_row.evaluate(file, benchmark)
+        [lambda: ours(file, benchmark), lambda: row_by_row.evaluate(file, benchmark)],
+        _ROUNDS,
+        turn_s=_TURN_S,
+        clock=time.perf_counter,
     )
     yield Measured("scoring", f"read and scored with intervals, {kind}", fast * 1000, "ms")
     yield Measured("scoring", "pandas and geopy row by row, no intervals", slow * 1000, "ms")
@@ -43,14 +48,3 @@ def assert_same(
         for name, value in first[subset].items():
             other = second[subset][name]
             assert np.isclose(value, other, rtol=1e-9, equal_nan=True), (subset, name, value, other)
-
-
-def best_of(rounds: int, *functions: Callable[[], object]) -> list[float]:
-    """The shortest time in seconds of each function, called in turn ``rounds`` times."""
-    shortest = [float("inf")] * len(functions)
-    for _ in range(rounds):
-        for place, function in enumerate(functions):
-            began = time.perf_counter()
-            function()
-            shortest[place] = min(shortest[place], time.perf_counter() - began)
-    return shortest

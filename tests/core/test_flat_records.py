@@ -43,7 +43,9 @@ def test_only_what_is_needed_is_decoded() -> None:
         '[{"key":"a","latitude":1}] and more',
         '[{"key":"a","latitude":1},7]',
         '[{"key" : "a","latitude" : 1}]',  # its names cannot be counted
-        '[{"k\\"ey":"a","key":"a","latitude":1}]',
+        '[{"key":"a","latitude":1},{"k\\"ey":"a","key":"a","latitude":1}]',
+        '[{"key":"a","latitude":1},{"latitude":1,"key":"b"}]',  # in another order
+        '[{"key":"a","latitude":1,"café":2},{"key":"b","latitude":1,"caf\\u00e9":2}]',
         '[{"key\\\\":"a","key":"a","latitude":1}]',
         "[" * 100_000,
     ],
@@ -52,9 +54,19 @@ def test_anything_else_is_left_to_the_slow_reader(text: str) -> None:
     assert flat_columns(text.encode(), two_of_them) is None
 
 
-def test_a_name_that_hides_behind_an_absent_one_is_found() -> None:
-    text = b'[{"key":"a","latitude":1,"q":1},{"key":"b","latitude":1,"latitude":2}]'
-    assert flat_columns(text, two_of_them) is None
+@pytest.mark.parametrize("other", ["q", "true_latitude", "a_very_long_name_for_a_latitude"])
+def test_a_name_that_hides_behind_an_absent_one_is_found(other: str) -> None:
+    first = f'{{"key":"a","latitude":1,"{other}":1}}'
+    bad, good = '{"key":"b","latitude":1,"latitude":2}', first.replace('"a"', '"b"')
+    assert flat_columns(f"[{first},{bad}]".encode(), two_of_them) is None
+    assert flat_columns(f"[{first},{good}]".encode(), two_of_them) is not None
+
+
+def test_names_that_end_alike_are_left_to_the_slow_reader() -> None:
+    one, two = "one_of_those_very_long_names", "two_of_those_very_long_names"
+    assert one[4:] == two[4:]
+    record = f'{{"key":"a","latitude":1,"{one}":1,"{two}":1}}'
+    assert flat_columns(f"[{record},{record}]".encode(), two_of_them) is None
 
 
 def test_all_is_left_where_all_is_needed() -> None:
