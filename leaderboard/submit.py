@@ -115,7 +115,8 @@ def form_problems(form: Form) -> list[Problem]:
         _date_problem(form.model_date),
     ]
     if form.weights not in ("open", "closed"):
-        problems.append(_problem("weights", repr(form.weights[:20]), 'Choose "open" or "closed"'))
+        found = repr(form.weights[:20]) if form.weights else "neither is chosen"
+        problems.append(_problem("weights", found, 'Choose "open" or "closed"'))
     if len(form.prompt) > LONGEST_PROMPT:
         found = f"{len(form.prompt)} characters"
         problems.append(_problem("prompt", found, f"Give at most {LONGEST_PROMPT:,}"))
