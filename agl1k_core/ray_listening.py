@@ -7,6 +7,7 @@ package installed with the extra ``ray``.
 from __future__ import annotations
 
 import json
+import os
 import pickle
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -52,6 +53,7 @@ def listen_on_ray(
 
 
 def _ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report home
     try:
         import ray
         import ray.data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -16,8 +17,8 @@ from tests import raw_recordings as raw
 
 
 @pytest.mark.slow
-def test_two_workers_hear_the_same(tmp_path: Path) -> None:
-    pytest.importorskip("ray", reason="Ray is not installed (the extra 'ray')")
+def test_two_workers_hear_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAY_USAGE_STATS_ENABLED", raising=False)
     folder = raw.write_collection(tmp_path / "raw", 16)
     crashing = raw.write_sound(folder / "crash.wav", 1, speech=True, duration_s=4)
     paths, _ = listening.recordings_in([folder])
@@ -27,6 +28,7 @@ def test_two_workers_hear_the_same(tmp_path: Path) -> None:
     assert with_ray == without
     assert with_ray.keys() == {*paths}
     assert with_ray[crashing].outcome == CRASHED
+    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"  # nothing is reported home
 
 
 def test_without_ray_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
