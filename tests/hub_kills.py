@@ -1,6 +1,6 @@
 """Kill a server that plays and publishes, again and again, while the Hub misbehaves; then count.
 
-``python -m tests.hub_kills --kills 50 --database sqlite:////tmp/kills.db``
+``python -m tests.hub_kills --kills 50 --database sqlite:///kills.db``
 """
 
 from __future__ import annotations
