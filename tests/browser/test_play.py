@@ -90,7 +90,7 @@ def test_a_whole_round(new_page: NewPage, url: str, width: int, touch: bool, dar
         expect(page.locator(".agl-reveal")).to_have_count(0)
     expect(page.locator(".agl-rounds tbody tr").first).to_be_visible()
     assert page.locator(".agl-summary .agl-rounds tbody tr").count() == 5
-    assert page.evaluate("document.querySelector('#agl-sound audio').paused")
+    page.wait_for_function("document.querySelector('#agl-sound audio').paused")
     share = page.locator("#agl-share textarea")
     link = re.compile(rf"{re.escape(url)}\?challenge=[0-9A-Z-]+$")
     expect(share).to_have_value(link)

@@ -18,6 +18,7 @@ from tests import raw_recordings as raw
 
 @pytest.mark.slow
 def test_two_workers_hear_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed (the extra 'ray')")
     monkeypatch.delenv("RAY_USAGE_STATS_ENABLED", raising=False)
     folder = raw.write_collection(tmp_path / "raw", 16)
     crashing = raw.write_sound(folder / "crash.wav", 1, speech=True, duration_s=4)
