@@ -45,11 +45,10 @@ from store.submissions import SubmissionStore
 from ui import frame, login, uploads
 from ui.addresses import query_of
 from ui.limits import BodyLimit, WholeTexts
-from ui.page import Page, answer_nonsense
+from ui.page import QUIET, Page, mount
 from ui.quota import Quota
 from ui.server import listening, serve
 from ui.static import mount_static
-from ui.theme import theme
 
 log = logging.getLogger("agl1k")
 
@@ -186,24 +185,23 @@ def build_page(services: Services) -> gr.Blocks:
         build_endpoints(services.boards, settings, turns)
         href = gr.Textbox(visible=False)
 
-        quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
         page.load(
             lambda address: gr.update(selected=selected_tab(address)),
             href,
             tabs,
             js="(_) => location.href",
-            **quiet,
+            **QUIET,
         )
         opened = page.load(
             tab.open,
             [*tab.inputs, href],
             tab.outputs,
             js="(player, round, history, _) => [player, round, history, location.href]",
-            **quiet,
+            **QUIET,
         )
         opened.then(None, js=FORGET_LINK)
-        opened.then(partial(own_id_markdown, services.game), tab.inputs[0], own_id, **quiet)
-        page.load(services.notice, None, notice, **quiet)
+        opened.then(partial(own_id_markdown, services.game), tab.inputs[0], own_id, **QUIET)
+        page.load(services.notice, None, notice, **QUIET)
     return cast(gr.Blocks, page)
 
 
@@ -254,27 +252,13 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(WholeTexts)
     app.add_middleware(BodyLimit, max_bytes=int((settings.max_upload_mb + 1) * 2**20))
     page = build_page(services)
-    # a page that is mounted counts as not launched, and then any path that a caller names as an
-    # uploaded file would be copied to where it can be downloaded
-    page.has_launched = True
-    page.space_id = None  # or browsers ask Hugging Face and Google for a header of the Space
-    mounted: FastAPI = gr.mount_gradio_app(
+    mounted = mount(
         app,
         page,
-        path="/",
         root_path=settings.root_path or None,
-        theme=theme(),
-        head=frame.page_head(),
-        footer_links=[],
-        show_error=False,
         max_file_size=int(settings.max_upload_mb * 2**20),
-        ssr_mode=False,
-        pwa=False,
-        enable_monitoring=False,
-        favicon_path=str(frame.FAVICON),
     )
     login.guard(mounted)
-    answer_nonsense(mounted)
     return mounted
 
 

@@ -88,8 +88,7 @@ def _benchmark(spec: str | None) -> Benchmark:
 
 
 def _read(file: Path, benchmark: Benchmark) -> Predictions:
-    """The file's predictions. Researchers' own machines have no upload limit, only a sane one."""
-    return predictions.read(file, benchmark, max_bytes=4 * 2**30)
+    return predictions.read(file, benchmark, max_bytes=predictions.OWN_MAX_BYTES)
 
 
 @app.command()

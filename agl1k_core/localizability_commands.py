@@ -47,8 +47,6 @@ app = typer.Typer(
 
 Presences = Mapping[str, Mapping[str, float]]
 
-_PREDICTIONS_SIZE = 4 * 2**30
-
 BenchmarkOption = Annotated[
     str | None,
     typer.Option(
@@ -100,7 +98,7 @@ def rate(
         temperature=temperature if temperature >= 0 else None,
     )
     on = tables.load(benchmark or settings.benchmark, settings)
-    read = predictions.read(file, on, max_bytes=_PREDICTIONS_SIZE)
+    read = predictions.read(file, on, max_bytes=predictions.OWN_MAX_BYTES)
     ear = Ear(AcousticFilters(), tagger_maker(tagger, weights))
     presences, made_by = _presences(on, [*read.keys], ear, kept, workers)
     evidence, left_out = gather(read, on, presences)

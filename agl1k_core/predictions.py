@@ -38,6 +38,8 @@ from agl1k_core.prediction_json import KEYED
 __all__ = ["Answer", "Predictions", "Status", "parse_answer", "read"]
 
 MAX_BYTES = 16 * 2**20
+#: On a researcher's own machine there is no upload limit, only a sane one.
+OWN_MAX_BYTES = 4 * 2**30
 #: Records beyond one per clip that are looked at, so that the list of problems helps.
 _MOST_SURPLUS = 5_000
 _RAW_KEYS = ("model_output", "answer", "response", "raw_answer", "raw_output", "raw_response")

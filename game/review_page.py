@@ -22,17 +22,12 @@ from game.clips import ClipStore, clip_router
 from game.review import Review, Sheet
 from game.screens import message_html
 from ui import frame
+from ui.page import QUIET, mount
 from ui.player import ClipPlayer, clip_value
 from ui.server import listening, serve
 from ui.static import mount_static
-from ui.theme import theme
 from ui.worldmap import WorldMap, reveal_command
 
-_QUIET: dict[str, Any] = {
-    "queue": False,
-    "show_progress": "hidden",
-    "api_visibility": "private",
-}
 PORT = 7861
 
 
@@ -59,14 +54,14 @@ def build_page(review: Review, clips: ClipStore) -> gr.Blocks:
         def handler(act: Callable[[str], str]) -> Callable[[str], list[Any]]:
             return lambda now: updates(review, clips, now, act)
 
-        page.load(handler(lambda _: review.first()), key, outputs, **_QUIET)
+        page.load(handler(lambda _: review.first()), key, outputs, **QUIET)
         for button, act in (
             (keep, lambda now: review.decide(now, KEEP)),
             (reject, lambda now: review.decide(now, REJECT)),
             (back, lambda now: review.step(now, -1)),
             (forward, lambda now: review.step(now, 1)),
         ):
-            button.click(handler(act), key, outputs, **_QUIET)
+            button.click(handler(act), key, outputs, **QUIET)
     return cast(gr.Blocks, page)
 
 
@@ -107,21 +102,7 @@ def create_app(folder: Path, settings: Settings) -> FastAPI:
     app = FastAPI(title="AGL1K review", docs_url=None, redoc_url=None)
     app.include_router(clip_router(clips, review.resolve))
     mount_static(app)
-    page = build_page(review, clips)
-    page.has_launched = True  # see app.create_app
-    mounted: FastAPI = gr.mount_gradio_app(
-        app,
-        page,
-        path="/",
-        theme=theme(),
-        head=frame.page_head(),
-        footer_links=[],
-        ssr_mode=False,
-        pwa=False,
-        enable_monitoring=False,
-        favicon_path=str(frame.FAVICON),
-    )
-    return mounted
+    return mount(app, build_page(review, clips))
 
 
 def main(arguments: list[str] | None = None) -> int:

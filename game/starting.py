@@ -34,7 +34,7 @@ class RoundMaker:
         clock: Callable[[], datetime],
         rng: random.Random,
         epoch: date,
-        admit: Callable[[str], None] = lambda _: None,
+        admit: Callable[[str], None],
     ) -> None:
         self._benchmarks = benchmarks
         self._store = store

@@ -8,10 +8,11 @@ from typing import Any
 
 import gradio as gr
 
-from game.chooser import QUIET, Chooser, build_chooser, wire_chooser, wish_of
+from game.chooser import Chooser, build_chooser, wire_chooser, wish_of
 from game.countdown import Countdown, running
 from game.handlers import Play
 from game.screens import Screen, Sound, history_html, message_html
+from ui.page import QUIET
 from ui.player import ClipPlayer, clip_value
 from ui.worldmap import WorldMap
 
@@ -21,17 +22,13 @@ _MAX_HISTORY = 200
 #: What stands above the map leaves this much of the window to it.
 _MAP_HEIGHT = "clamp(300px, 100vh - 400px, 900px)"
 
+_MARK_BUSY = "document.querySelector('#agl-play').setAttribute('aria-busy', 'true')"
 #: Until the answer is there, the buttons show that it is under way; ``_FOLLOW`` ends it.
-_BUSY = """(...inputs) => {
-  document.querySelector('#agl-play').setAttribute('aria-busy', 'true');
-  return inputs;
-}"""
-
+_BUSY = f"(...inputs) => {{ {_MARK_BUSY}; return inputs; }}"
 #: The same, and the page's own address goes in place of the last input.
-_BUSY_WITH_ADDRESS = """(...inputs) => {
-  document.querySelector('#agl-play').setAttribute('aria-busy', 'true');
-  return [...inputs.slice(0, -1), location.href];
-}"""
+_BUSY_WITH_ADDRESS = (
+    f"(...inputs) => {{ {_MARK_BUSY}; return [...inputs.slice(0, -1), location.href]; }}"
+)
 
 #: The button that was pressed may be gone: the focus goes to the next one, and on a small screen
 #: what came of it moves into view.

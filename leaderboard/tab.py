@@ -15,6 +15,7 @@ from leaderboard.api import Boards
 from leaderboard.board import Board
 from leaderboard.compare import compare
 from leaderboard.detail import Detail, ErrorPoint, make_detail
+from ui.page import QUIET
 from ui.static import static_url
 from ui.worldmap import Command, MapPoint, WorldMap, points_command, reset_command
 
@@ -157,13 +158,8 @@ def build_leaderboard(boards: Boards, *, tiles: str = "") -> None:
     def on_close() -> tuple[Any, ...]:
         return gr.update(visible=False), "", gr.update(value="", visible=False)
 
-    quick: dict[str, Any] = {
-        "queue": False,
-        "show_progress": "hidden",
-        "api_visibility": "private",
-    }
     everything = [behind, detail, histogram, error_lines, comparison, curves]
-    table.select(on_open, None, everything, **quick)
-    detail.submit(on_compare, None, [comparison, curves], **quick)
+    table.select(on_open, None, everything, **QUIET)
+    detail.submit(on_compare, None, [comparison, curves], **QUIET)
     for closing in (table.clear, detail.clear):
-        closing(on_close, None, [behind, detail, comparison], **quick)
+        closing(on_close, None, [behind, detail, comparison], **QUIET)

@@ -1,4 +1,4 @@
-"""The page as Gradio's Blocks, and what callers of its endpoints are told who send nonsense."""
+"""A page as Gradio's Blocks: how it is mounted, and what callers are told who send nonsense."""
 
 from __future__ import annotations
 
@@ -18,6 +18,15 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Mount
 
 from agl1k_core.errors import Agl1kError
+from ui import frame
+from ui.theme import theme
+
+#: An event that is done at once, shows no progress, and is no endpoint for others.
+QUIET: Mapping[str, Any] = {
+    "queue": False,
+    "show_progress": "hidden",
+    "api_visibility": "private",
+}
 
 NOT_UPLOADED = "This file was not uploaded here. Upload it, then try again."
 _NO_FILE = "This field takes no file."
@@ -120,6 +129,30 @@ def _parts(value: object) -> Iterator[object]:
 def _is_file(part: Mapping[object, object]) -> bool:
     meta = part.get("meta")
     return isinstance(meta, dict) and "_type" in meta
+
+
+def mount(app: FastAPI, page: gr.Blocks, **options: Any) -> FastAPI:
+    """Serve a page at ``/``; ``options`` are further ones of ``gr.mount_gradio_app``."""
+    # a page that is mounted counts as not launched, and then any path that a caller names as an
+    # uploaded file would be copied to where it can be downloaded
+    page.has_launched = True
+    page.space_id = None  # or browsers ask Hugging Face and Google for a header of the Space
+    mounted: FastAPI = gr.mount_gradio_app(
+        app,
+        page,
+        path="/",
+        theme=theme(),
+        head=frame.page_head(),
+        footer_links=[],
+        show_error=False,
+        ssr_mode=False,
+        pwa=False,
+        enable_monitoring=False,
+        favicon_path=str(frame.FAVICON),
+        **options,
+    )
+    answer_nonsense(mounted)
+    return mounted
 
 
 def answer_nonsense(mounted: FastAPI) -> None:

@@ -38,6 +38,12 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
+def record_two(store: GuessStore, make_guess: MakeGuess) -> None:
+    """A guess of the player who goes, and one of another."""
+    store.record(make_guess(round_id="a", player_id=GONE))
+    store.record(make_guess(round_id="b", player_id="stays"))
+
+
 def test_no_trace_is_left(
     hub: FakeHub, database: Database, make_guess: MakeGuess, make_round: Callable[..., Round],
     tmp_path: Path,
@@ -104,9 +110,7 @@ def test_what_was_applied_without_an_answer_is_found_too(
     hub: FakeHub, database: Database, make_guess: MakeGuess
 ) -> None:
     """The Hub has a file that still waits here as not pushed."""
-    store = GuessStore(database)
-    store.record(make_guess(round_id="a", player_id=GONE))
-    store.record(make_guess(round_id="b", player_id="stays"))
+    record_two(GuessStore(database), make_guess)
     publisher = Publisher(database, remote_to(hub))
     hub.fail(status=500, after=True)
     publisher.turn()
@@ -145,9 +149,7 @@ def test_without_a_hub_it_is_forgotten_here(database: Database, make_guess: Make
 def test_a_rewriting_that_was_done_but_not_answered_is_done_once(
     hub: FakeHub, database: Database, make_guess: MakeGuess
 ) -> None:
-    store = GuessStore(database)
-    store.record(make_guess(round_id="a", player_id=GONE))
-    store.record(make_guess(round_id="b", player_id="stays"))
+    record_two(GuessStore(database), make_guess)
     Publisher(database, remote_to(hub)).turn()
     hub.fail(status=500, after=True)
     hub.fail(status=412)
