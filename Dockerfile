@@ -21,6 +21,7 @@ RUN pip install --requirement requirements.txt
 COPY LICENSE app.py ./
 COPY agl1k_core agl1k_core
 COPY store store
+COPY web web
 COPY ui ui
 COPY game game
 COPY leaderboard leaderboard

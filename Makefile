@@ -15,7 +15,7 @@ test: $(VENV)/.test-installed lint
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	rm -f ui/*.pyi game/*.pyi leaderboard/*.pyi # Gradio writes them beside components; mypy would believe them
+	rm -f web/*.pyi ui/*.pyi game/*.pyi leaderboard/*.pyi # Gradio writes them beside components; mypy would believe them
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -24,7 +24,7 @@ format: $(VENV)/.test-installed
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/.test-installed
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m perf
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -20,12 +20,10 @@ import gradio as gr
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse
 
-from agl1k_core import __version__, places, tables
-from agl1k_core.benchmark import Benchmark
+from agl1k_core import __version__, benchmarks, places
+from agl1k_core.benchmarks import Benchmark, Registry, open_registry, read_tags
+from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
-from agl1k_core.folder_tags import read_tags
-from agl1k_core.library import Library, open_library
-from agl1k_core.settings import Settings
 from game.clips import ClipStore, PreparedClip, clip_router
 from game.handlers import Play
 from game.reveal import ModelAnswer
@@ -34,21 +32,22 @@ from game.tab import FORGET_LINK, build_play
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
 from leaderboard.client_api import build_endpoints
+from leaderboard.scoring_queue import ScoringQueue
 from leaderboard.submit_tab import build_submit
 from leaderboard.tab import build_leaderboard
-from leaderboard.turns import Turns
 from store.database import Database
 from store.guesses import GuessStore
 from store.hub.connect import publisher_for, unready
 from store.hub.publisher import Publisher
 from store.submissions import SubmissionStore
-from ui import frame, login, uploads
-from ui.addresses import query_of
-from ui.limits import BodyLimit, WholeTexts
+from ui import frame
 from ui.page import QUIET, Page, mount
-from ui.quota import Quota
-from ui.server import listening, serve
-from ui.static import mount_static
+from web import login, uploads
+from web.addresses import query_of
+from web.limits import BodyLimit, WholeTexts
+from web.quota import Quota
+from web.server import listening, serve
+from web.static import mount_static
 
 log = logging.getLogger("agl1k")
 
@@ -63,7 +62,7 @@ class Services:
     """What stands behind the pages."""
 
     settings: Settings
-    library: Library
+    library: Registry
     database: Database
     clips: ClipStore
     boards: Mapping[str, Board]
@@ -84,7 +83,7 @@ class Services:
 
 def open_services(settings: Settings) -> Services:
     """Open the database and the benchmarks; raises ``Agl1kError`` with what to do."""
-    library = open_library(settings)
+    library = open_registry(settings)
     tags = {slug: read_tags(source.audio_dir) for slug, source in library.benchmarks.items()}
     database = Database(settings.database)
     publisher = publisher_for(settings, database)
@@ -123,16 +122,16 @@ def _publishing(settings: Settings, publisher: Publisher | None) -> Callable[[],
 
 
 def _boards(
-    library: Library, settings: Settings, submissions: SubmissionStore, guesses: GuessStore
+    library: Registry, settings: Settings, submissions: SubmissionStore, guesses: GuessStore
 ) -> dict[str, Board]:
     """One board per benchmark, the default first; AGL1K has one even without its table."""
     known = {slug: (benchmark.name, benchmark) for slug, benchmark in library.benchmarks.items()}
-    slugs = dict.fromkeys([library.default, tables.PUBLISHED_SLUG, *known])
+    slugs = dict.fromkeys([library.default, benchmarks.PUBLISHED_SLUG, *known])
 
     def loader(slug: str) -> Callable[[], Benchmark]:
         if slug in known:
             return lambda: known[slug][1]
-        return lambda: tables.load(slug, settings)
+        return lambda: benchmarks.load(slug, settings)
 
     return {
         slug: Board(slug, known[slug][0] if slug in known else "AGL1K", loader(slug),
@@ -168,7 +167,7 @@ def build_page(services: Services) -> gr.Blocks:
     settings, library = services.settings, services.library
     names = {slug: benchmark.name for slug, benchmark in library.benchmarks.items()}
     play = Play(services.game, sound_of(services), [library.default, *library.benchmarks])
-    turns = Turns()
+    turns = ScoringQueue()
     with Page(title="AGL1K: hear a place, find it on the map") as page:
         gr.HTML(frame.header_html(), padding=False)
         notice = gr.HTML(padding=False, elem_classes="agl-news")

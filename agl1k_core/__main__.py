@@ -8,7 +8,7 @@ from __future__ import annotations
 
 def main() -> None:
     """Entry point of ``agl1k`` and ``python -m agl1k_core``."""
-    from agl1k_core.cli import app
+    from agl1k_core.cli.main import app
 
     app(prog_name="agl1k")
 

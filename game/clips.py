@@ -27,11 +27,14 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse, PlainTextResponse
 
 from agl1k_core import audio
-from agl1k_core.benchmark import Benchmark
-from agl1k_core.download import Patience, UnreachableError
+from agl1k_core.benchmarks import (
+    Benchmark,
+    Patience,
+    UnreachableError,
+    fetch_recording,
+    find_recording,
+)
 from agl1k_core.errors import Agl1kError
-from agl1k_core.fetch import fetch_recording
-from agl1k_core.recordings import find_recording
 
 log = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import date, timedelta
 from threading import Lock
 
-from agl1k_core.benchmark import Benchmark
+from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
-from game.answers import points_of
+from game.guessing import points_of
 from game.picking import CLIPS_PER_ROUND, country_of, take_distinct
 from game.views import DailyEntry, Streak
 from store.guesses import GuessStore, Round

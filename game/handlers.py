@@ -21,7 +21,7 @@ from game.screens import (
 )
 from game.views import DailyEntry, Reveal, RoundView, Streak, Summary
 from ui import worldmap
-from ui.addresses import query_of
+from web.addresses import query_of
 
 NO_PIN = (
     "There is no pin yet. Click or tap the map, or press Enter in it to drop the pin "

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from agl1k_core.benchmark import Benchmark, Clip
+from agl1k_core.benchmarks import Benchmark, Clip, FolderTags
 from agl1k_core.errors import Agl1kError
-from agl1k_core.folder_tags import FolderTags
-from agl1k_core.geodesy import compass_direction, geodesic_line, is_point
-from game.answers import MAX_POINTS, distance_and_score, max_points_of, points_of
-from game.heard import localizability_in_words, sounds_in_words, sounds_of
+from agl1k_core.places import compass_direction, geodesic_line, is_point
+from game.guessing import MAX_POINTS, distance_and_score, max_points_of, points_of
+from game.sound_words import localizability_in_words, sounds_in_words, sounds_of
 from game.views import ModelGuess, Reveal, Sounds, Streak, Summary
 from store.guesses import Guess
 

@@ -16,11 +16,10 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from agl1k_core import audioset, curated_folder, tables
-from agl1k_core.benchmark import Benchmark, Clip
+from agl1k_core import benchmarks, curation, tagging
+from agl1k_core.benchmarks import Benchmark, Clip, ClipTags, read_tags
 from agl1k_core.curation import KEEP, REJECT
 from agl1k_core.errors import Agl1kError
-from agl1k_core.folder_tags import ClipTags, read_tags
 
 _TOP = 8
 _SAID = {KEEP: "kept", REJECT: "rejected"}
@@ -47,7 +46,7 @@ class Review:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.benchmark: Benchmark = tables.read_folder(folder)
+        self.benchmark: Benchmark = benchmarks.read_folder(folder)
         self._folder = folder
         self._tags = read_tags(folder)
         self._keys = [clip.key for clip in self.benchmark.clips]
@@ -57,7 +56,7 @@ class Review:
 
     def decisions(self) -> dict[str, str]:
         """Key -> decision, of the clips of this folder and of clips that were here before."""
-        return curated_folder.read_decisions(self._folder)
+        return curation.read_decisions(self._folder)
 
     def resolve(self, token: str) -> tuple[Benchmark, str] | None:
         """The clip behind a sound's address."""
@@ -78,7 +77,7 @@ class Review:
         place = self._place(key)
         with self._lock:
             decided = {**self.decisions(), key: decision}
-            curated_folder.write_decisions(self._folder, decided)
+            curation.write_decisions(self._folder, decided)
         after = self._keys[place + 1 :] + self._keys[:place]
         return next((other for other in after if other not in decided), self.step(key, 1))
 
@@ -136,7 +135,7 @@ def _table(presence: Mapping[str, float]) -> Markup:
         return Markup('<p class="agl-muted">No tags are known.</p>')
     rows = Markup("").join(
         Markup('<tr><th scope="row">{}</th><td>{:.0f} %</td></tr>').format(
-            audioset.name_of(class_id), 100 * share
+            tagging.class_name(class_id), 100 * share
         )
         for class_id, share in [*presence.items()][:_TOP]
     )

@@ -15,18 +15,18 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 import gradio as gr
 from fastapi import FastAPI
 
+from agl1k_core.config import Settings
 from agl1k_core.curation import KEEP, REJECT
 from agl1k_core.errors import Agl1kError
-from agl1k_core.settings import Settings
 from game.clips import ClipStore, clip_router
 from game.review import Review, Sheet
 from game.screens import message_html
 from ui import frame
 from ui.page import QUIET, mount
 from ui.player import ClipPlayer, clip_value
-from ui.server import listening, serve
-from ui.static import mount_static
 from ui.worldmap import WorldMap, reveal_command
+from web.server import listening, serve
+from web.static import mount_static
 
 PORT = 7861
 

@@ -14,17 +14,16 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 from agl1k_core import __version__
-from agl1k_core.benchmark import Benchmark
+from agl1k_core.benchmarks import Benchmark, FolderTags
 from agl1k_core.errors import Agl1kError
-from agl1k_core.folder_tags import FolderTags
-from game.answers import is_pin_of, new_guess
 from game.daily import DAILY_EPOCH, DailyRecord
+from game.guessing import is_pin_of, new_guess
 from game.nicknames import clean_nickname
 from game.picking import Filters, round_continents
+from game.presenter import RoundPresenter, last_audible
+from game.replacement import AtHand, ClipReady, ClipReplacement
 from game.reveal import ModelAnswer
-from game.sound import AtHand, ClipReady, SoundCheck
-from game.standing import Standing, last_audible
-from game.starting import RoundMaker
+from game.starting import RoundFactory
 from game.tokens import Tokens, read_challenge_code
 from game.views import DailyEntry, RoundView, Streak, Summary
 from store.guesses import Action, Guess, GuessStore, Round
@@ -97,13 +96,13 @@ class Game:
         self._tokens = Tokens(secret)
         self._clock = clock
         self._rng = rng or random.SystemRandom()
-        self._sound = SoundCheck(store, clip_ready, clock, clips_at_hand)
-        self._maker = RoundMaker(
+        self._sound = ClipReplacement(store, clip_ready, clock, clips_at_hand)
+        self._maker = RoundFactory(
             benchmarks, store, self._tokens, self._sound,
             clock=clock, rng=self._rng, epoch=epoch, admit=admit_round,
         )  # fmt: skip
         self._record = DailyRecord(store)
-        self._standing = Standing(
+        self._standing = RoundPresenter(
             store,
             self._tokens,
             self._maker,

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from game import reveal as words
-from game.heard import localizability_in_words
+from game.sound_words import localizability_in_words
 from game.views import DailyEntry, Reveal, RoundView, Streak, Summary
 
 Stage = Literal["playing", "revealed", "finished", "none"]

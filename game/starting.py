@@ -6,18 +6,18 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 
-from agl1k_core.benchmark import Benchmark
+from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 from game.daily import DailySchedule
 from game.picking import CLIPS_PER_ROUND, Filters, candidates, fitting, order_free
-from game.sound import SoundCheck
+from game.replacement import ClipReplacement
 from game.tokens import Tokens, challenge_code, new_round_id
 from store.guesses import GuessStore, Mode, Round
 
 TIMERS_S = (30, 60, 120)
 
 
-class RoundMaker:
+class RoundFactory:
     """Makes rounds and keeps them in the store; knows nothing of tokens that players hold.
 
     A daily and a challenge have an id derived from the player and what is played, so that each
@@ -29,7 +29,7 @@ class RoundMaker:
         benchmarks: Mapping[str, Benchmark],
         store: GuessStore,
         tokens: Tokens,
-        sound: SoundCheck,
+        sound: ClipReplacement,
         *,
         clock: Callable[[], datetime],
         rng: random.Random,

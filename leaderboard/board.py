@@ -15,14 +15,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from agl1k_core import predictions
-from agl1k_core.baselines import BASELINES, baseline_predictions
-from agl1k_core.benchmark import Benchmark
+from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
-from agl1k_core.metrics import Evaluation, evaluate
+from agl1k_core.scoring import BASELINES, Evaluation, baseline_predictions, evaluate
 from leaderboard import people
-from leaderboard.kept import Kept
 from leaderboard.published import reported_rows
 from leaderboard.ranking import FEWEST_CLIPS, BoolArray, Rank, rank_models, rank_people, rows_of
+from leaderboard.refreshing import StaleWhileRefreshing
 from leaderboard.rows import Row, scored_row
 from store.guesses import GuessStore
 from store.submissions import Submission, SubmissionStore
@@ -83,9 +82,11 @@ class Board:
         self._load, self._clock = load, clock
         self._benchmark: Benchmark | None = None
         self._lock = threading.Lock()
-        self._models, self._baselines, self._people = (Kept(_Part()) for _ in range(3))
+        self._models, self._baselines, self._people = (
+            StaleWhileRefreshing(_Part()) for _ in range(3)
+        )
         self._people_next = float("-inf")
-        self._ranks: dict[tuple[str, str], Kept[Mapping[str, Rank]]] = {}
+        self._ranks: dict[tuple[str, str], StaleWhileRefreshing[Mapping[str, Rank]]] = {}
 
     @property
     def benchmark(self) -> Benchmark | None:
@@ -115,7 +116,9 @@ class Board:
         """Row id -> rank by a metric on a subset, for the rows that have one."""
         parts = self._parts()
         with self._lock:
-            kept = self._ranks.setdefault((metric, subset), Kept[Mapping[str, Rank]]({}))
+            kept = self._ranks.setdefault(
+                (metric, subset), StaleWhileRefreshing[Mapping[str, Rank]]({})
+            )
         return kept.at(parts, lambda _: self._ranked(parts, metric, subset))
 
     def why_unranked(self, row: Row) -> str:

@@ -14,16 +14,16 @@ from urllib.parse import parse_qsl
 
 import gradio as gr
 
+from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
-from agl1k_core.settings import Settings
 from leaderboard import submit
 from leaderboard.api import Boards, view_of
 from leaderboard.board import Board
 from leaderboard.compare import compare, to_json
 from leaderboard.export import to_json as view_json
 from leaderboard.query import complaints, parse
+from leaderboard.scoring_queue import ScoringQueue
 from leaderboard.submit_tab import max_bytes, run_dry
-from leaderboard.turns import Turns
 from leaderboard.upload import Upload
 
 Json = dict[str, Any]
@@ -119,7 +119,7 @@ def _busy(error: Agl1kError) -> Json:
     raise refused(str(error)) from None
 
 
-def build_endpoints(boards: Boards, settings: Settings, turns: Turns) -> None:
+def build_endpoints(boards: Boards, settings: Settings, turns: ScoringQueue) -> None:
     """Expose the endpoints; call it inside ``gr.Blocks``. Nothing of it is seen on the page."""
     endpoints = Endpoints(boards, settings)
     with gr.Row(visible=False):

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from agl1k_core.metrics import LOWER_IS_BETTER, METRICS
-from agl1k_core.protocols import THRESHOLDS_KM
-from agl1k_core.scoring import COLUMNS
+from agl1k_core.scoring import COLUMNS, LOWER_IS_BETTER, METRICS, THRESHOLDS_KM
 
 Unit = Literal["km", "points", "share", "count", "text"]
 

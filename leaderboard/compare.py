@@ -9,11 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agl1k_core import uncertainty
-from agl1k_core.benchmark import Benchmark
+from agl1k_core import scoring
+from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
-from agl1k_core.metrics import Evaluation
-from agl1k_core.uncertainty import PairedDifference
+from agl1k_core.scoring import Evaluation, PairedDifference
 from leaderboard.board import Board
 from leaderboard.columns import COLUMN, RANKABLE, SUBSETS
 from leaderboard.detail import answer_of, place_name
@@ -139,8 +138,8 @@ def _comparable(board: Board, row_id: str) -> tuple[Row, Evaluation]:
 def _gaps(a: FloatArray, b: FloatArray, metrics: Sequence[str], subset: str) -> list[MetricGap]:
     """One gap per column of ``a`` and ``b``, both ``(n_clips, n_metrics)`` without NaN."""
     difference = a - b
-    counts = uncertainty.resample_counts(len(difference))
-    ends = uncertainty.intervals(uncertainty.resampled_means(counts, difference))
+    counts = scoring.resample_counts(len(difference))
+    ends = scoring.intervals(scoring.resampled_means(counts, difference))
     columns = zip(
         metrics, a.mean(axis=0), b.mean(axis=0), difference.mean(axis=0), ends, strict=True
     )

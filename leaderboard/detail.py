@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agl1k_core import places
-from agl1k_core.metrics import Evaluation
-from agl1k_core.scoring import ScoredRows
+from agl1k_core.scoring import Evaluation, ScoredRows
 from leaderboard.board import Board
 from leaderboard.ranking import rows_of
 from leaderboard.rows import Row

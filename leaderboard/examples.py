@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from agl1k_core.baselines import baseline_predictions, to_csv
-from agl1k_core.benchmark import Benchmark
+from agl1k_core.benchmarks import Benchmark
+from agl1k_core.scoring import baseline_predictions, to_csv
 
 #: Shown for a benchmark whose table is not here; the keys are two of AGL1K's.
 _KNOWN_KEYS = ("aporee_26839_30948", "aporee_5201_6631", "aporee_…")

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from agl1k_core.metrics import METRICS, SCORER_VERSION
+from agl1k_core.scoring import METRICS, SCORER_VERSION
 from leaderboard.query import to_text
 from leaderboard.view import Entry, View
 

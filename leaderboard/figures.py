@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from agl1k_core.protocols import THRESHOLDS_KM
+from agl1k_core.scoring import THRESHOLDS_KM
 from leaderboard.compare import Comparison
 from leaderboard.detail import Detail
 

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from agl1k_core import places
-from agl1k_core.benchmark import Benchmark
-from agl1k_core.metrics import PEOPLE, Evaluation, evaluate
-from agl1k_core.predictions import Predictions, Status
+from agl1k_core.answers import Status
+from agl1k_core.benchmarks import Benchmark
+from agl1k_core.predictions import Predictions
+from agl1k_core.scoring import PEOPLE, Evaluation, evaluate
 
 LABELS = ("city", "country", "continent")
 

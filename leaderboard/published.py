@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-from agl1k_core.tables import PUBLISHED_SLUG
+from agl1k_core.benchmarks import PUBLISHED_SLUG
 from leaderboard.rows import Row, slug
 
 _NO_RANK = "Reported, not recomputed: ranks are by significance, which needs the predictions."

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agl1k_core import uncertainty
-from agl1k_core.metrics import LOWER_IS_BETTER, Evaluation
-from agl1k_core.scoring import ScoredRows
+from agl1k_core import scoring
+from agl1k_core.scoring import LOWER_IS_BETTER, Evaluation, ScoredRows
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -58,7 +57,7 @@ def rank_models(models: Mapping[str, Evaluation], metric: str, clips: BoolArray)
     if not models or not clips.any():
         return {}
     values = np.column_stack([per_clip(scored, metric)[clips] for scored in models.values()])
-    places = uncertainty.ranks(values, lower_is_better=metric in LOWER_IS_BETTER)
+    places = scoring.ranks(values, lower_is_better=metric in LOWER_IS_BETTER)
     shared = Counter(places)
     return {
         name: Rank(place, tied=shared[place] > 1)
@@ -75,7 +74,7 @@ def rank_people(
         return None
     sign = 1 if metric in LOWER_IS_BETTER else -1
     gaps = (
-        uncertainty.paired_difference(sign * theirs, sign * per_clip(model, metric)[clips])
+        scoring.paired_difference(sign * theirs, sign * per_clip(model, metric)[clips])
         for model in models.values()
     )
     return Rank(1 + sum(gap.low > 0 for gap in gaps))

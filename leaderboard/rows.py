@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agl1k_core.metrics import Evaluation
-from agl1k_core.uncertainty import Interval
+from agl1k_core.scoring import Evaluation, Interval
 
 Kind = Literal["verified", "reported", "people", "baseline"]
 

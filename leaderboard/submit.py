@@ -13,9 +13,9 @@ from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
 from agl1k_core import predictions
-from agl1k_core.benchmark import Benchmark
+from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError, FileRefusedError, Problem
-from agl1k_core.metrics import PAPER, PROTOCOLS, SCORER_VERSION, STRICT, Evaluation, evaluate
+from agl1k_core.scoring import PAPER, PROTOCOLS, SCORER_VERSION, STRICT, Evaluation, evaluate
 from leaderboard.board import Board
 from store.submissions import Submission, SubmissionStore
 

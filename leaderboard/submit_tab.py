@@ -7,10 +7,11 @@ from typing import Any
 
 import gradio as gr
 
+from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
-from agl1k_core.settings import Settings
 from leaderboard import render
 from leaderboard.api import Boards
+from leaderboard.scoring_queue import ScoringQueue
 from leaderboard.submit import (
     LONGEST_LINK,
     LONGEST_NAME,
@@ -22,9 +23,8 @@ from leaderboard.submit import (
     withdraw,
 )
 from leaderboard.tab import script
-from leaderboard.turns import Turns
 from leaderboard.upload import Upload
-from ui import login
+from web import login
 
 _GONE = "The file is no longer on the server. Drop it again."
 _WHY_SIGN_IN = (
@@ -81,7 +81,7 @@ def withdraw_one(boards: Boards, submission_id: str, key: str, owner: str = "") 
         return render.problems_page(error, "Nothing was withdrawn")
 
 
-def build_submit(boards: Boards, settings: Settings, turns: Turns) -> None:
+def build_submit(boards: Boards, settings: Settings, turns: ScoringQueue) -> None:
     """The tab's components and wiring; call it inside ``gr.Blocks``."""
     first = next(iter(boards))
     with gr.Column(elem_classes="agl-submit-tab"):

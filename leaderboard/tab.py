@@ -16,8 +16,8 @@ from leaderboard.board import Board
 from leaderboard.compare import compare
 from leaderboard.detail import Detail, ErrorPoint, make_detail
 from ui.page import QUIET
-from ui.static import static_url
 from ui.worldmap import Command, MapPoint, WorldMap, points_command, reset_command
+from web.static import static_url
 
 MAX_LINES = 400
 _FARTHEST_KM = 20_040.0

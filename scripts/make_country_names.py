@@ -5,7 +5,7 @@
 """Write ``agl1k_core/data/country_names.json``: names of countries that countrynames lacks.
 
 The names are Unicode's (CLDR, licence Unicode-3.0), as babel carries them. Kept are those of which
-``places.country_code`` makes nothing, or another country; not those that two countries share, nor
+``country_code`` makes nothing, or another country; not those that two countries share, nor
 short ones in Latin letters, which are too often words. It needs babel: ``pip install babel``.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from babel import Locale
 
-from agl1k_core import places
+from agl1k_core.places import country_code, country_name, fold, names_of_our_own
 
 LANGUAGES = """
     en fr de es pt it ca gl eu nl af sv da nb is fi et lv lt pl cs sk sl hr sr mk bg ro hu sq el
@@ -33,26 +33,26 @@ def names_of_cldr() -> dict[str, dict[str, str]]:
     names: dict[str, dict[str, str]] = defaultdict(dict)
     for language in LANGUAGES.split():
         for code, name in Locale.parse(language).territories.items():
-            if places.country_name(code):
-                names[places.fold(name)].setdefault(code, name)
+            if country_name(code):
+                names[fold(name)].setdefault(code, name)
     return names
 
 
 def missing_names() -> dict[str, list[str]]:
     """Code -> names of one country that are not understood as that without this list."""
     found: dict[str, list[str]] = defaultdict(list)
-    own = places.names_of_our_own()
+    own = names_of_our_own()
     for folded, spellings in names_of_cldr().items():
         (code, name), *others = spellings.items()
         is_word = folded.isascii() and len(folded) < LEAST_LATIN_LETTERS
-        if not (others or is_word or folded in own or places.country_code(name) == code):
+        if not (others or is_word or folded in own or country_code(name) == code):
             found[code].append(name)
     return {code: sorted(found[code]) for code in sorted(found)}
 
 
 def main() -> None:
     """Write the list anew, as if it had not been there."""
-    path = Path(str(resources.files("agl1k_core"))) / "data" / "country_names.json"
+    path = Path(str(resources.files("agl1k_core.places"))) / "data" / "country_names.json"
     about = "Names from CLDR that countrynames lacks; written by scripts/make_country_names.py."
     path.write_text(json.dumps({"_about": about, "names": {}}), encoding="utf-8")
     rows = ",\n    ".join(

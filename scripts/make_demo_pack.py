@@ -1,4 +1,4 @@
-"""Make the demo pack in ``assets/demo/``, or check the one that is there.
+"""Make the demo pack in ``agl1k_core/benchmarks/demo/``, or check the one that is there.
 
     python -m scripts.make_demo_pack            # needs espeak-ng; about two minutes
     python -m scripts.make_demo_pack --tags     # only tags.json: what YAMNet hears in the clips
@@ -16,13 +16,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
-from agl1k_core.settings import Settings
 from agl1k_core.tagging import load_tagger
 from scripts.demo_pack import check
 from scripts.demo_pack.tags import write_tags
 
-FOLDER = Path(__file__).resolve().parent.parent / "assets" / "demo"
+FOLDER = Path(__file__).resolve().parent.parent / "agl1k_core" / "benchmarks" / "demo"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -16,19 +16,19 @@ from typing import Annotated
 
 import typer
 
-from agl1k_core.console import refusing
+from agl1k_core.cli.console import refusing
+from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
-from agl1k_core.settings import Settings
 from store.database import Database
 from store.hub import card
 from store.hub.connect import limits_for, remote_for
 from store.hub.forget import forget as forget_player
+from store.hub.layout import KINDS, shard_name, to_parquet
 from store.hub.lock import hub_lock
 from store.hub.outbox import ROWS_PER_SHARD, Outbox, published_rows
 from store.hub.publisher import Publisher
 from store.hub.reading import foreign, read_back
 from store.hub.remote import Remote
-from store.hub.schema import KINDS, shard_name, to_parquet
 
 app = typer.Typer(
     help="Keep a server's database and its public dataset.",

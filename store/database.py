@@ -33,7 +33,7 @@ from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
 from agl1k_core.errors import Agl1kError
 from store.migrations import upgrade
-from store.tables import meta
+from store.schema import meta
 
 log = logging.getLogger("agl1k.store")
 

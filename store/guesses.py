@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Select, distinct, func, select, update
 
 from agl1k_core.errors import Agl1kError
 from store.database import Database
-from store.tables import guesses, rounds
+from store.schema import guesses, rounds
 
 Mode = Literal["free", "daily", "challenge"]
 Action = Literal["guess", "skip", "broken", "timeout"]

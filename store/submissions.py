@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 
 from agl1k_core.errors import Agl1kError
 from store.database import Database
-from store.tables import submission_files, submissions
+from store.schema import submission_files, submissions
 
 Weights = Literal["open", "closed"]
 Kind = Literal["verified", "baseline"]

@@ -10,11 +10,11 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 import app as app_module
-from agl1k_core import __version__, library, tables
+from agl1k_core import __version__, benchmarks
+from agl1k_core.benchmarks import Registry
+from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
-from agl1k_core.library import Library
-from agl1k_core.settings import Settings
-from ui import uploads
+from web import uploads
 
 
 def settings_in(folder: Path, **env: str) -> Settings:
@@ -47,7 +47,8 @@ def test_the_page_and_its_files_are_served(client: TestClient) -> None:
 @pytest.mark.parametrize(
     "address",
     ["static/demo/clips.csv", "static/demo/d01.mp3", "static/published_results.csv",
-     "static/../app.py", "gradio_api/file=assets/demo/clips.csv", "file=assets/demo/clips.csv"],
+     "static/../app.py", "gradio_api/file=agl1k_core/benchmarks/demo/clips.csv",
+     "file=agl1k_core/benchmarks/demo/clips.csv"],
 )  # fmt: skip
 def test_the_truth_is_not_served(client: TestClient, address: str) -> None:
     answer = client.get(address)
@@ -119,7 +120,7 @@ def test_rounds_survive_a_restart(tmp_path: Path) -> None:
 
 
 def published(settings: Settings) -> Path:
-    path = tables.published_table(settings)
+    path = benchmarks.published_table(settings)
     path.parent.mkdir(parents=True)
     names = "key,short_key,longitude,latitude,altitude,description,title,mp3name,mp3seconds,city"
     names += ",country,continent,human_sounds,animal,music,natural_sounds"
@@ -129,8 +130,8 @@ def published(settings: Settings) -> Path:
     return path
 
 
-def opened(settings: Settings, fetch: object = None) -> Library:
-    return library.open_library(settings, fetch=fetch)  # type: ignore[arg-type]
+def opened(settings: Settings, fetch: object = None) -> Registry:
+    return benchmarks.open_registry(settings, fetch=fetch)  # type: ignore[arg-type]
 
 
 def test_agl1k_is_fetched_once_when_it_is_chosen(tmp_path: Path) -> None:
@@ -167,7 +168,7 @@ def test_nothing_is_fetched_unless_agl1k_is_chosen(tmp_path: Path) -> None:
 
 
 def test_no_file_of_the_server_can_be_named_as_an_upload(client: TestClient) -> None:
-    clips = Path(app_module.__file__).parent / "assets" / "demo" / "clips.csv"
+    clips = Path(app_module.__file__).parent / "agl1k_core" / "benchmarks" / "demo" / "clips.csv"
     named = {"path": str(clips), "meta": {"_type": "gradio.FileData"}}
     for endpoint, data in (("dry_run", [named, ""]), ("leaderboard", [named, ""])):
         answer = client.post(f"/gradio_api/run/{endpoint}", json={"data": data})
@@ -191,10 +192,10 @@ def test_a_folder_without_recordings_is_told_of(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "clips.csv").write_text("key,latitude,longitude,file\na,1,2,a.mp3\nb,3,4,b.mp3\n")
     settings = settings_in(tmp_path / "data", AGL1K_BENCHMARK=str(folder))
-    [problem] = library.open_library(settings).problems
+    [problem] = benchmarks.open_registry(settings).problems
     assert "can be scored on but not played: none of its 2 recordings is in" in problem
     (folder / "b.mp3").write_bytes(b"sound")
-    assert library.open_library(settings).problems == ()
+    assert benchmarks.open_registry(settings).problems == ()
 
 
 def test_an_hour_has_room_for_so_many_rounds_and_files(tmp_path: Path) -> None:

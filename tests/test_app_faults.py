@@ -14,9 +14,9 @@ import pytest
 
 from store.database import Database
 from store.guesses import GuessStore
-from tests.app_help import ROOT, Player, app_process, eventually
-from tests.fake_hub import WRITE, FakeHub, serving
-from tests.hub_help import ids_on
+from tests.support.app_help import ROOT, Player, app_process, eventually
+from tests.support.fake_hub import WRITE, FakeHub, serving
+from tests.support.hub_help import ids_on
 
 
 @pytest.fixture

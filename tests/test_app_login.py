@@ -15,15 +15,15 @@ import itsdangerous
 import pytest
 
 import app as app_module
-from agl1k_core.library import open_library
-from agl1k_core.settings import Settings
-from tests.app_help import AppProcess, Visitor, app_process, eventually
-from tests.fake_hub import WRITE, FakeHub
-from tests.fake_hub import serving as serving_hub
-from tests.fake_openid import CLIENT_SECRET, MAIL_HOST, TOKEN_START, FakeOpenId, serving
-from tests.hub_help import rows_on
-from tests.served import served
-from tests.toy_board import prediction_file
+from agl1k_core.benchmarks import open_registry
+from agl1k_core.config import Settings
+from tests.support.app_help import AppProcess, Visitor, app_process, eventually
+from tests.support.fake_hub import WRITE, FakeHub
+from tests.support.fake_hub import serving as serving_hub
+from tests.support.fake_openid import CLIENT_SECRET, MAIL_HOST, TOKEN_START, FakeOpenId, serving
+from tests.support.hub_help import rows_on
+from tests.support.served import served
+from tests.support.toy_board import prediction_file
 
 TELLTALES = (TOKEN_START, MAIL_HOST, "Telltale", CLIENT_SECRET, "id-of-alice", "eyJ")
 OFF_SPACE = [
@@ -63,7 +63,7 @@ def space(
 @pytest.fixture(scope="module")
 def demo_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     settings = Settings.from_env({"AGL1K_DATA": str(tmp_path_factory.mktemp("demo"))})
-    return prediction_file(open_library(settings).benchmarks["demo"], 1.0)
+    return prediction_file(open_registry(settings).benchmarks["demo"], 1.0)
 
 
 def signed_in(space: AppProcess, provider: FakeOpenId, user: str) -> Visitor:

@@ -22,14 +22,14 @@ import itsdangerous
 import pyarrow.parquet as pq
 import pytest
 
-from agl1k_core.library import open_library
-from agl1k_core.settings import Settings
+from agl1k_core.benchmarks import open_registry
+from agl1k_core.config import Settings
 from store.database import Database
 from store.guesses import GuessStore
-from tests.app_help import ROOT, AppProcess, Player, app_process, eventually
-from tests.fake_hub import WRITE, FakeHub, serving
-from tests.hub_help import ids_on, rows_on
-from tests.toy_board import prediction_file
+from tests.support.app_help import ROOT, AppProcess, Player, app_process, eventually
+from tests.support.fake_hub import WRITE, FakeHub, serving
+from tests.support.hub_help import ids_on, rows_on
+from tests.support.toy_board import prediction_file
 
 FROM = "127.0.0.77"  # an address of this machine that nobody else uses
 TOLD = {
@@ -101,7 +101,7 @@ def play(url: str) -> Player:
 
 def publish_and_withdraw(player: Player) -> None:
     settings = Settings.from_env({"AGL1K_DATA": "nowhere"})
-    file = prediction_file(open_library(settings).benchmarks["demo"], 1.0)
+    file = prediction_file(open_registry(settings).benchmarks["demo"], 1.0)
     button = player.event(player.find(elem_id="agl-publish"), "click")
     for model in ("Stays", "Goes"):
         about = [model, "", "", "open", "", ""]

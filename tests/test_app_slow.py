@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tests.app_help import AppProcess, Player, app_process
+from tests.support.app_help import AppProcess, Player, app_process
 
 #: More of each than the server has threads.
 N_SLOW = 60

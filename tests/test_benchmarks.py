@@ -10,16 +10,17 @@ import httpx
 import numpy as np
 import pytest
 
-from agl1k_core import metrics, predictions
-from agl1k_core.benchmark import Benchmark
-from agl1k_core.filters import AcousticFilters
-from agl1k_core.listening import Ear
-from agl1k_core.settings import Settings
+from agl1k_core import predictions
+from agl1k_core.audio import AcousticFilters
+from agl1k_core.benchmarks import Benchmark
+from agl1k_core.config import Settings
+from agl1k_core.curation import Analyzer
+from agl1k_core.scoring import evaluate
 from app import create_app
-from benchmarks import __main__ as command
-from benchmarks import curating, data, million, players, row_by_row, scoring, table
-from benchmarks.table import Measured
-from tests import tagger_models
+from perf import __main__ as command
+from perf import curating, data, million, players, row_by_row, scoring, table
+from perf.table import Measured
+from tests.support import tagger_models
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def made_up() -> Benchmark:
 def test_row_by_row_finds_the_same_numbers(made_up: Benchmark) -> None:
     file = data.published_kind_of_file(made_up)
     scoring.assert_same(scoring.ours(file, made_up), row_by_row.evaluate(file, made_up))
-    statuses = metrics.evaluate(made_up, predictions.read(file, made_up), n_bootstrap=0).statuses
+    statuses = evaluate(made_up, predictions.read(file, made_up), n_bootstrap=0).statuses
     assert statuses["missing"] == 2
     assert statuses["answered"] > statuses["refused"] > 0
 
@@ -111,4 +112,4 @@ def test_curation_is_measured_at_any_size(
     assert ("selection", "200 candidates, each") in told
     assert all(line.value > 0 for line in lines)
     curating.write_recordings(tmp_path / "raw", 3)
-    assert curating.curated(tmp_path / "raw", Ear(AcousticFilters())) == 3
+    assert curating.curated(tmp_path / "raw", Analyzer(AcousticFilters())) == 3

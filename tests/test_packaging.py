@@ -23,11 +23,10 @@ import typer
 import yaml  # type: ignore[import-untyped]
 from packaging.requirements import Requirement
 
-from agl1k_core import __version__, audioset, tables
-from agl1k_core.cli import app
-from agl1k_core.folder_tags import read_tags
-from agl1k_core.recordings import find_recording
-from agl1k_core.settings import Settings
+from agl1k_core import __version__, benchmarks, tagging
+from agl1k_core.benchmarks import find_recording, read_tags
+from agl1k_core.cli.main import app
+from agl1k_core.config import Settings
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -231,14 +230,14 @@ def test_the_documented_benchmark_loads_as_the_document_says(tmp_path: Path) -> 
         path.parent.mkdir(exist_ok=True)
         path.touch()
 
-    benchmark = tables.read_folder(tmp_path)
+    benchmark = benchmarks.read_folder(tmp_path)
 
     assert (benchmark.slug, benchmark.name, benchmark.version) == ("my-sounds", "My sounds", "2")
     assert benchmark.notice == json.loads(info)["notice"]
     told = read_tags(tmp_path)
     assert (told.tagger, told.theta) == ({"name": "yamnet"}, 1.0)
     assert told.clips.keys() <= benchmark.index.keys()
-    assert told.clips["harbour-01"].presence.keys() <= audioset.classes().keys()
+    assert told.clips["harbour-01"].presence.keys() <= tagging.audioset_classes().keys()
     first = benchmark.clip("harbour-01")
     assert (first.city, first.country, first.continent) == ("Essaouira", "Morocco", "Africa")
     assert benchmark.country_codes == ("MA", "KR", "BR")
@@ -368,7 +367,11 @@ def test_the_wheel_carries_every_file_of_the_packages(wheel: Path) -> None:
         for path in (source / folder).rglob("*")
         if path.is_file() and not fnmatch(path.name, ".*")
     }
-    assert {"assets/demo/clips.csv", "game/templates/reveal.html", "assets/about.md"} <= files
+    assert {
+        "agl1k_core/benchmarks/demo/clips.csv",
+        "game/templates/reveal.html",
+        "assets/about.md",
+    } <= files
     carried = set(zipfile.ZipFile(wheel).namelist())
     assert sorted(files - carried) == []
     assert "app.py" in carried

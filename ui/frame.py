@@ -8,7 +8,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from ui import player, worldmap
-from ui.static import static_url
+from web.static import static_url
 
 #: Linked from the head of the page, in the order in which they build on each other.
 STYLE_SHEETS = (

@@ -15,7 +15,7 @@ from typing import Any
 
 import gradio as gr
 
-from ui.static import static_url
+from web.static import static_url
 
 
 def _icon(name: str, paths: str) -> str:

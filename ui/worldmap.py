@@ -26,7 +26,7 @@ import folium
 import gradio as gr
 
 from agl1k_core.errors import Agl1kError
-from ui.static import leaflet_url, static_url
+from web.static import leaflet_url, static_url
 
 Point = tuple[float, float]  # latitude, longitude in degrees
 Command = dict[str, Any]

@@ -13,11 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from agl1k_core import audio, places
-from agl1k_core.benchmark import Benchmark, Clip
+from agl1k_core.audio import AudioInfo, open_recording
+from agl1k_core.benchmarks import Benchmark, Clip, read_folder, read_tags
 from agl1k_core.errors import Agl1kError, Problem
-from agl1k_core.folder_tags import read_tags
-from agl1k_core.tables import read_folder
+from agl1k_core.places import label_points
 from scripts.demo_pack.dsp import Sound
 from scripts.demo_pack.levels import loudness_lufs
 
@@ -51,7 +50,7 @@ class Measured:
     """One decoded clip."""
 
     clip: Clip
-    info: audio.AudioInfo
+    info: AudioInfo
     peak_dbfs: float
     loudness_lufs: float
     outline: Sound
@@ -103,7 +102,7 @@ def _table_problems(benchmark: Benchmark) -> Iterator[Problem]:
 
 
 def _label_problems(benchmark: Benchmark) -> Iterator[Problem]:
-    labels = places.label_points(benchmark.lat, benchmark.lon)
+    labels = label_points(benchmark.lat, benchmark.lon)
     for clip, label in zip(benchmark.clips, labels, strict=True):
         ours = (clip.city, clip.country, clip.continent)
         theirs = (label.city, label.country, label.continent)
@@ -187,7 +186,7 @@ def _frame_bytes(header: bytes) -> int:
 
 def measure(clip: Clip, path: Path) -> Measured:
     """Decode a clip and measure it; raises ``Agl1kError`` where it does not decode."""
-    with audio.open_recording(path) as recording:
+    with open_recording(path) as recording:
         samples = np.concatenate(list(recording.blocks()), axis=1)
         rate_hz, codec = recording.sample_rate_hz, recording.codec
     channels, n = samples.shape
@@ -195,7 +194,7 @@ def measure(clip: Clip, path: Path) -> Measured:
     peak = float(np.abs(samples).max())
     return Measured(
         clip,
-        audio.AudioInfo(n / rate_hz, rate_hz, channels, codec),
+        AudioInfo(n / rate_hz, rate_hz, channels, codec),
         20 * float(np.log10(max(peak, 1e-9))),
         loudness_lufs(mono, rate_hz),
         _outline(mono, rate_hz),

@@ -10,8 +10,8 @@ from pathlib import Path
 import av
 import numpy as np
 
-from agl1k_core import places
-from agl1k_core.benchmark import CLASSES
+from agl1k_core.benchmarks import CLASSES
+from agl1k_core.places import label_points
 from scripts.demo_pack.dsp import RATE, Sound
 from scripts.demo_pack.scene import Place, Rendered
 
@@ -76,7 +76,7 @@ def encode(samples: Sound, path: Path) -> None:
 
 def table_row(number: int, file_name: str, scene: Place, rendered: Rendered) -> Row:
     """The clip's line of the table; its labels come from the geocoder of the benchmark."""
-    label = places.label_points([scene.latitude], [scene.longitude])[0]
+    label = label_points([scene.latitude], [scene.longitude])[0]
     shares = rendered.shares()
     return {
         "key": f"demo_{number:02d}",

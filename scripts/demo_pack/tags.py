@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agl1k_core.folder_tags import TAGS, ClipTags, tags_json
+from agl1k_core.benchmarks import TAGS, ClipTags, read_folder, tags_json
 from agl1k_core.localizability import tagger_of
-from agl1k_core.tables import read_folder
 from agl1k_core.tagging import Tagger, tag
 
 

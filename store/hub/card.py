@@ -12,8 +12,8 @@ from huggingface_hub import DatasetCardData
 from sqlalchemy import distinct, func, select, true
 
 from store.database import Database
-from store.hub.schema import GUESSES, KINDS, SKIPS, SUBMISSIONS, Kind
-from store.tables import guesses, submissions
+from store.hub.layout import GUESSES, KINDS, SKIPS, SUBMISSIONS, Kind
+from store.schema import guesses, submissions
 
 LICENCE = "cc-by-4.0"
 _MARK = "<!-- AGL1K writes this page and overwrites it. -->"

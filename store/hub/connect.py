@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 
+from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
-from agl1k_core.settings import Settings
 from store.database import Database
 from store.hub.publisher import Limits, Publisher
 from store.hub.remote import Remote

@@ -12,7 +12,7 @@ from store.hub.lock import hub_lock
 from store.hub.outbox import Outbox
 from store.hub.remote import HubError, Remote
 from store.hub.rewriting import take_out
-from store.tables import guesses, rounds
+from store.schema import guesses, rounds
 
 _WAIT_S = 300.0
 

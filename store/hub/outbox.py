@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from sqlalchemy import ColumnElement, Connection, RowMapping, Table, func, select, update
 
 from store.database import Database
-from store.hub.schema import (
+from store.hub.layout import (
     GUESSES,
     KINDS,
     SCORES,
@@ -25,7 +25,7 @@ from store.hub.schema import (
     shard_name,
     to_parquet,
 )
-from store.tables import guesses, shards, submission_files, submissions
+from store.schema import guesses, shards, submission_files, submissions
 
 #: Rows in one file at most; submissions carry their files.
 ROWS_PER_SHARD = {GUESSES.name: 20_000, SKIPS.name: 20_000, SUBMISSIONS.name: 4}

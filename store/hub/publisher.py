@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.hub import card
+from store.hub.layout import KINDS, kind_of
 from store.hub.lock import hub_lock
 from store.hub.outbox import Backlog, Outbox, Shard
 from store.hub.reading import read_back
 from store.hub.remote import CARD, MAX_FILES_PER_COMMIT, HubError, Remote
 from store.hub.rewriting import join_days, take_out
-from store.hub.schema import KINDS, kind_of
 
 log = logging.getLogger("agl1k.hub")
 

@@ -15,8 +15,7 @@ from sqlalchemy import Connection, select, update
 
 from agl1k_core.errors import Agl1kError
 from store.database import Database
-from store.hub.remote import Remote, Tree
-from store.hub.schema import (
+from store.hub.layout import (
     GUESSES,
     KINDS,
     SKIPS,
@@ -26,7 +25,8 @@ from store.hub.schema import (
     joined,
     kind_of,
 )
-from store.tables import guesses, shards, submission_files, submissions
+from store.hub.remote import Remote, Tree
+from store.schema import guesses, shards, submission_files, submissions
 
 _FILES_AT_ONCE, _BYTES_AT_ONCE = 400, 128 * 2**20
 _IDS_AT_ONCE = 10_000  # SQLite takes no more than 32,766 parameters

@@ -33,7 +33,7 @@ from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-d
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
 from agl1k_core.errors import Agl1kError
-from store.hub.schema import kind_of
+from store.hub.layout import kind_of
 
 T = TypeVar("T")
 

@@ -9,10 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from agl1k_core.errors import Agl1kError
-from store.hub.outbox import without
-from store.hub.reading import batches
-from store.hub.remote import HubError, Remote, Tree
-from store.hub.schema import (
+from store.hub.layout import (
     KINDS,
     Kind,
     day_of,
@@ -22,6 +19,9 @@ from store.hub.schema import (
     shard_name,
     to_parquet,
 )
+from store.hub.outbox import without
+from store.hub.reading import batches
+from store.hub.remote import HubError, Remote, Tree
 
 _JOINED_BYTES = 64 * 2**20
 _TRIES = 5

@@ -1,7 +1,7 @@
-"""Bringing the tables up to date: every change of ``store.tables`` has a revision here.
+"""Bringing the tables up to date: every change of ``store.schema`` has a revision here.
 
 A new revision is a file in ``versions/`` named ``v<number>_<what>.py``; write it by hand, without
-importing ``store.tables``, which will move on. The tests compare its outcome with the tables.
+importing ``store.schema``, which will move on. The tests compare its outcome with the tables.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect
 
 from agl1k_core.errors import Agl1kError
-from store.tables import metadata
+from store.schema import metadata
 
 VERSION_TABLE = "agl1k_schema"  # not alembic's own name: the database may serve others too
 HERE = Path(__file__).parent

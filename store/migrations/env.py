@@ -3,7 +3,7 @@
 from alembic import context
 
 from store.migrations import VERSION_TABLE
-from store.tables import metadata
+from store.schema import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

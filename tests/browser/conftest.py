@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
-from tests.served import served
+from tests.support.served import served
 
 FLAGS = [
     "--no-sandbox",

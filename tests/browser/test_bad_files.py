@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import app as app_module
-from agl1k_core.settings import Settings
+from agl1k_core.config import Settings
 from tests.browser.conftest import running
 
 KEY = "demo_01"

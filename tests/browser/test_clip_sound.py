@@ -11,9 +11,9 @@ from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
 from playwright.sync_api import Page
 
-from agl1k_core.benchmark import Benchmark, Clip
+from agl1k_core.benchmarks import Benchmark, Clip
 from game.clips import ClipStore, clip_router
-from tests import sounds
+from tests.support import sounds
 
 LISTEN = """async () => {
   const sound = document.querySelector('audio');

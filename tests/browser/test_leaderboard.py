@@ -16,18 +16,24 @@ from axe_playwright_python.sync_playwright import Axe
 from fastapi import FastAPI
 from playwright.sync_api import Page, expect
 
+from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
-from agl1k_core.settings import Settings
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
+from leaderboard.scoring_queue import ScoringQueue
 from leaderboard.submit_tab import build_submit
 from leaderboard.tab import build_leaderboard
-from leaderboard.turns import Turns
 from store.database import Database
-from tests.toy_board import add_guesses, add_model, make_benchmark, make_board, prediction_file
+from tests.support.toy_board import (
+    add_guesses,
+    add_model,
+    make_benchmark,
+    make_board,
+    prediction_file,
+)
 from ui import frame
-from ui.static import mount_static
 from ui.theme import theme
+from web.static import mount_static
 
 EVIL = "<img src=x onerror=alert(1)>"
 Serve = Callable[[object], str]
@@ -47,7 +53,7 @@ def make_app(boards: dict[str, Board]) -> FastAPI:
             with gr.Tab("Leaderboard", id="leaderboard"):
                 build_leaderboard(boards)
             with gr.Tab("Submit", id="submit"):
-                build_submit(boards, Settings.from_env({}), Turns())
+                build_submit(boards, Settings.from_env({}), ScoringQueue())
     mounted: FastAPI = gr.mount_gradio_app(
         app, page, path="/", theme=theme(), head=frame.page_head(), ssr_mode=False
     )

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.app_help import app_process
 from tests.browser.conftest import NewPage
-from tests.fake_openid import FakeOpenId, serving
+from tests.support.app_help import app_process
+from tests.support.fake_openid import FakeOpenId, serving
 
 
 def test_a_person_signs_in_and_out_again(new_page: NewPage, tmp_path: Path) -> None:

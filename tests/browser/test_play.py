@@ -13,13 +13,12 @@ from fastapi import FastAPI
 from playwright.sync_api import Page, Response, expect
 
 import app as app_module
-from agl1k_core import audioset, tables
-from agl1k_core.benchmark import Clip
-from agl1k_core.folder_tags import read_tags
-from agl1k_core.settings import Settings
+from agl1k_core import benchmarks, tagging
+from agl1k_core.benchmarks import Clip, read_tags
+from agl1k_core.config import Settings
 from tests.browser.conftest import NewPage, running
 
-DEMO_TAGS = read_tags(tables.read_demo().audio_dir).clips
+DEMO_TAGS = read_tags(benchmarks.read_demo().audio_dir).clips
 SUBMIT, NEXT, AGAIN = "#agl-submit", "#agl-next", "#agl-again"
 
 
@@ -199,7 +198,7 @@ def test_the_truth_does_not_travel_before_the_guess(page: Page, url: str, app: F
     expect(page.locator(".agl-reveal")).to_contain_text(clip.city)
     expect(page.locator(".agl-reveal")).to_contain_text("What YAMNet heard, by share of time")
     name, share = max(
-        ((audioset.name_of(key), share) for key, share in DEMO_TAGS[clip.key].presence.items()),
+        ((tagging.class_name(key), share) for key, share in DEMO_TAGS[clip.key].presence.items()),
         key=lambda pair: pair[1],
     )
     shown = page.locator(".agl-sounds li").first

@@ -18,7 +18,7 @@ from fastapi.responses import FileResponse
 from playwright.sync_api import Locator, Page, Route, expect
 
 from ui.player import ClipPlayer, clip_value
-from ui.static import mount_static
+from web.static import mount_static
 
 DURATION_S = 20
 PEAKS = [abs(math.sin(i / 9)) for i in range(200)]

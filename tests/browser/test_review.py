@@ -11,10 +11,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from agl1k_core import curated_folder
-from agl1k_core.settings import Settings
+from agl1k_core import curation
+from agl1k_core.config import Settings
 from game.review_page import create_app
-from tests import raw_recordings as raw
+from tests.support import raw_recordings as raw
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_clips_are_kept_and_rejected(
     expect(result).to_contain_text("Nairobi")
     page.locator("#agl-reject").click()
     expect(status).to_contain_text("1 kept, 1 rejected, 1 to decide")
-    assert curated_folder.read_decisions(folder) == {"clip-000": "keep", "clip-001": "reject"}
+    assert curation.read_decisions(folder) == {"clip-000": "keep", "clip-001": "reject"}
     page.reload()
     expect(status).to_contain_text("Clip 3 of 3")
     page.locator("#agl-back").click()

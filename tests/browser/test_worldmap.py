@@ -15,7 +15,6 @@ from playwright.sync_api import Locator, Page, Route, expect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agl1k_core.errors import Agl1kError
-from ui.static import mount_static
 from ui.worldmap import (
     Command,
     MapPoint,
@@ -29,6 +28,7 @@ from ui.worldmap import (
     reveal_command,
     summary_command,
 )
+from web.static import mount_static
 
 FIJI, ALASKA = (-18.0, 178.0), (64.8, -147.7)
 HIDDEN = "hidden"  # of show_progress

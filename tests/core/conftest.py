@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agl1k_core.benchmark import Benchmark, Clip
-from agl1k_core.predictions import Predictions, Status
-from tests.hostile_server import HostileServer, hostile_server
+from agl1k_core.answers import Status
+from agl1k_core.benchmarks import Benchmark, Clip
+from agl1k_core.predictions import Predictions
+from tests.support.hostile_server import HostileServer, hostile_server
 
 SHARED = Path(__file__).parents[3] / "shared" / "agl1k"
 

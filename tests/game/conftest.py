@@ -7,12 +7,12 @@ from itertools import count
 import pytest
 from sqlalchemy import delete
 
-from agl1k_core.benchmark import Benchmark
+from agl1k_core.benchmarks import Benchmark
 from game.rounds import Game
 from store.database import Database
 from store.guesses import GuessStore
-from store.tables import guesses, rounds
-from tests.toy_game import Clock, make_benchmark
+from store.schema import guesses, rounds
+from tests.support.toy_game import Clock, make_benchmark
 
 
 @pytest.fixture

@@ -17,10 +17,8 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from agl1k_core.benchmark import Benchmark, Clip
-from agl1k_core.download import Patience, UnreachableError
+from agl1k_core.benchmarks import Benchmark, Clip, Patience, UnreachableError, fetch_recording
 from agl1k_core.errors import Agl1kError
-from agl1k_core.fetch import fetch_recording
 from game.clips import (
     NO_SOUND_NOW,
     NO_SUCH_SOUND,
@@ -29,8 +27,8 @@ from game.clips import (
     _opaque_name,
     clip_router,
 )
-from tests import sounds
-from tests.hostile_server import Fault, hostile_server
+from tests.support import sounds
+from tests.support.hostile_server import Fault, hostile_server
 
 PLACE = "RueMellahEssaouira"
 

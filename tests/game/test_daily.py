@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agl1k_core.benchmark import Benchmark, Clip
+from agl1k_core.benchmarks import Benchmark, Clip, read_published
 from agl1k_core.errors import Agl1kError
-from agl1k_core.tables import read_published
 from game.daily import DAILY_EPOCH, DailySchedule, streak
 from game.picking import country_of
 
@@ -105,7 +104,7 @@ def test_the_same_on_every_machine() -> None:
     """In processes with other hash seeds, and as they were when this was written."""
     program = (
         "from datetime import date\n"
-        "from agl1k_core.benchmark import Benchmark, Clip\n"
+        "from agl1k_core.benchmarks import Benchmark, Clip\n"
         "from game.daily import DailySchedule\n"
         "c = ['Morocco','Kenya','Germany','Japan','Peru','Fiji','Canada']\n"
         "clips = tuple(Clip(f'k{n:02d}', n, n, '', c[n % 7]) for n in range(30))\n"

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from agl1k_core.benchmark import Benchmark
+from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 from game.clips import PreparedClip
 from game.handlers import NO_PIN, Play, Wish
 from game.rounds import Game
 from game.screens import Screen
-from tests.toy_game import Clock
+from tests.support.toy_game import Clock
 
 PIN = json.dumps({"latitude": 12.5, "longitude": -45.25})
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agl1k_core.benchmark import Benchmark, Clip
+from agl1k_core.benchmarks import Benchmark, Clip
 from agl1k_core.errors import Agl1kError
 from game.picking import (
     Filters,

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agl1k_core.benchmark import Benchmark, Clip
+from agl1k_core.benchmarks import Benchmark, Clip
 from agl1k_core.errors import Agl1kError
-from game.answers import new_guess
+from game.guessing import new_guess
 from game.reveal import build_reveals, distance_in_words, place_label, share_text, tell
 from game.views import Reveal, Summary
 from store.guesses import Action, Round

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from agl1k_core import curated_folder
+from agl1k_core import curation
 from agl1k_core.errors import Agl1kError
 from game.clips import ClipStore
 from game.review import Review
 from game.review_page import main, updates
-from tests import raw_recordings as raw
+from tests.support import raw_recordings as raw
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_a_decision_is_kept_at_once_and_the_next_follows(folder: Path) -> None:
     assert review.first() == "clip-000"
     assert review.decide("clip-000", "keep") == "clip-001"
     assert review.decide("clip-002", "reject") == "clip-001"
-    assert curated_folder.read_decisions(folder) == {"clip-000": "keep", "clip-002": "reject"}
+    assert curation.read_decisions(folder) == {"clip-000": "keep", "clip-002": "reject"}
     assert Review(folder).first() == "clip-001"
     assert review.decide("clip-001", "keep") == "clip-002"
     assert review.decide("clip-001", "reject") == "clip-002"
@@ -36,9 +36,9 @@ def test_a_decision_is_kept_at_once_and_the_next_follows(folder: Path) -> None:
 
 
 def test_decisions_on_clips_that_left_the_folder_stay(folder: Path) -> None:
-    curated_folder.write_decisions(folder, {"gone": "reject"})
+    curation.write_decisions(folder, {"gone": "reject"})
     Review(folder).decide("clip-000", "keep")
-    assert curated_folder.read_decisions(folder)["gone"] == "reject"
+    assert curation.read_decisions(folder)["gone"] == "reject"
 
 
 def test_a_sheet_tells_place_and_tags(folder: Path) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from agl1k_core.benchmark import Benchmark
+from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
-from agl1k_core.geodesy import geodesic_km
+from agl1k_core.places import geodesic_km
 from game.picking import Filters
 from game.rounds import ANSWERED, TOO_LATE, Game
 from store.guesses import GuessStore
-from tests.toy_game import Clock, current_clip, play
+from tests.support.toy_game import Clock, current_clip, play
 
 
 def test_a_round_from_start_to_summary(game: Game, toy: Benchmark, clock: Clock) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from agl1k_core.benchmark import Benchmark
+from agl1k_core.benchmarks import Benchmark
 from game.chooser import continent_choices, wish_of
 from game.handlers import Wish
 from game.reveal import streak_in_words
@@ -23,7 +23,7 @@ from game.screens import (
     waiting_html,
 )
 from game.views import Challenger, DailyEntry, Streak
-from tests.toy_game import Clock, play
+from tests.support.toy_game import Clock, play
 
 
 def shape(page: str) -> list[str]:

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from agl1k_core.benchmark import Benchmark
+from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 from game.picking import Filters
+from game.replacement import REPLACED
 from game.rounds import OWN_ROUND, Game
-from game.sound import REPLACED
 from game.tokens import challenge_code
 from store.database import Database
 from store.guesses import GuessStore
-from tests.toy_game import Clock, current_clip, play
+from tests.support.toy_game import Clock, current_clip, play
 
 
 def keys_of(game: Game, player: str, token: str) -> list[str]:

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete
 
-from agl1k_core.benchmark import Benchmark
+from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 from leaderboard.board import Board
 from store.database import Database
-from store.tables import guesses, rounds, submission_files, submissions
-from tests.toy_board import SHARED, make_benchmark, make_board
+from store.schema import guesses, rounds, submission_files, submissions
+from tests.support.toy_board import SHARED, make_benchmark, make_board
 
 NO_TABLE = "The published AGL1K table is not here yet. 'agl1k fetch' brings it."
 

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
 from leaderboard.submit import dry_run
-from tests.toy_board import MAX_BYTES, add_model
+from tests.support.toy_board import MAX_BYTES, add_model
 
 
 @pytest.fixture

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agl1k_core.benchmark import Benchmark
+from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
-from agl1k_core.metrics import Evaluation, evaluate
+from agl1k_core.scoring import Evaluation, evaluate
 from leaderboard.board import PEOPLE_ID, Board
 from leaderboard.query import KINDS, WEIGHTS, Query
 from leaderboard.ranking import Rank
 from leaderboard.submit import withdraw
 from leaderboard.view import make_view
 from store.database import Database
-from tests.toy_board import add_guesses, add_model, make_benchmark, make_board
+from tests.support.toy_board import add_guesses, add_model, make_benchmark, make_board
 
 RANDOM = "baseline-random"
 

@@ -21,14 +21,14 @@ from fastapi import FastAPI
 from gradio.utils import get_upload_folder
 from gradio_client import Client, handle_file
 
-from agl1k_core.settings import Settings
-from agl1k_core.tables import read_published
+from agl1k_core.benchmarks import read_published
+from agl1k_core.config import Settings
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
 from leaderboard.client_api import build_endpoints
-from leaderboard.turns import Turns
+from leaderboard.scoring_queue import ScoringQueue
 from store.database import Database
-from tests.toy_board import SHARED, make_benchmark, make_board, prediction_file
+from tests.support.toy_board import SHARED, make_benchmark, make_board, prediction_file
 
 
 def boards_of(database: Database) -> dict[str, Board]:
@@ -46,7 +46,7 @@ def url() -> Iterator[str]:
     with Database("sqlite://") as database:
         boards = boards_of(database)
         with gr.Blocks() as page:
-            build_endpoints(boards, Settings.from_env({"AGL1K_MAX_UPLOAD_MB": "8"}), Turns())
+            build_endpoints(boards, Settings.from_env({"AGL1K_MAX_UPLOAD_MB": "8"}), ScoringQueue())
         app = FastAPI()
         app.include_router(leaderboard_router(boards))
         mounted = gr.mount_gradio_app(app, page, path="/", ssr_mode=False)

@@ -11,7 +11,7 @@ from leaderboard.figures import comparison_curves, error_histogram, histogram, s
 from leaderboard.rows import Row
 from leaderboard.submit import Form, publish
 from leaderboard.tab import compare_rows, error_map, open_row, thinned
-from tests.toy_board import MAX_BYTES, add_guesses, add_model, prediction_file
+from tests.support.toy_board import MAX_BYTES, add_guesses, add_model, prediction_file
 
 BASE = "baseline-random"
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agl1k_core.metrics import METRICS
+from agl1k_core.scoring import METRICS
 from leaderboard.board import Board
 from leaderboard.export import safe_cell, to_csv, to_json, write_csv
 from leaderboard.query import Query
 from leaderboard.view import make_view
-from tests.toy_board import add_model
+from tests.support.toy_board import add_model
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 

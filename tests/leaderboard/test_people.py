@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from agl1k_core.predictions import Status
+from agl1k_core.answers import Status
 from leaderboard.board import PEOPLE_ID, Board
 from leaderboard.people import people_note, people_predictions
-from tests.toy_board import add_guesses
+from tests.support.toy_board import add_guesses
 
 KEYS = [f"clip-{i:02d}" for i in range(12)]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agl1k_core.metrics import METRICS
+from agl1k_core.scoring import METRICS
 from leaderboard.columns import SUBSETS
 from leaderboard.published import reported_rows
 

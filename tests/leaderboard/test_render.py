@@ -17,7 +17,7 @@ from leaderboard.detail import make_detail
 from leaderboard.query import Query, to_text
 from leaderboard.submit import dry_run
 from leaderboard.submit_tab import withdraw_one
-from tests.toy_board import MAX_BYTES, add_guesses, add_model
+from tests.support.toy_board import MAX_BYTES, add_guesses, add_model
 
 EVIL = '<script>alert("x")</script>'
 

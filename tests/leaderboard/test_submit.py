@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agl1k_core.benchmarks import read_published
 from agl1k_core.errors import Agl1kError, FileRefusedError
-from agl1k_core.metrics import Evaluation
-from agl1k_core.tables import read_published
+from agl1k_core.scoring import Evaluation
 from leaderboard.board import Board
 from leaderboard.submit import (
     Form,
@@ -25,7 +25,13 @@ from leaderboard.submit import (
     withdraw,
 )
 from store.database import Database
-from tests.toy_board import MAX_BYTES, add_model, make_benchmark, make_board, prediction_file
+from tests.support.toy_board import (
+    MAX_BYTES,
+    add_model,
+    make_benchmark,
+    make_board,
+    prediction_file,
+)
 
 GOOD = Form("A model", weights="open")
 

@@ -17,7 +17,7 @@ import pytest
 
 from store.database import Database
 from store.guesses import Guess, Round
-from tests.fake_hub import FakeHub, serving
+from tests.support.fake_hub import FakeHub, serving
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 

@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
-from agl1k_core.cli import app
+from agl1k_core.cli.main import app
 from store.database import Database
 from store.guesses import Guess, GuessStore
-from tests.fake_hub import WRITE, FakeHub
-from tests.hub_help import ids_on
+from tests.support.fake_hub import WRITE, FakeHub
+from tests.support.hub_help import ids_on
 
 MakeGuess = Callable[..., Guess]
 

@@ -14,7 +14,7 @@ import httpx
 
 from store.database import Database
 from store.guesses import Guess, GuessStore
-from tests.app_help import AppProcess, Player, app_process, eventually
+from tests.support.app_help import AppProcess, Player, app_process, eventually
 
 N_PLAYERS = 4
 

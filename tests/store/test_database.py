@@ -17,7 +17,7 @@ from sqlalchemy import event, inspect, text
 from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.guesses import Guess, GuessStore
-from store.tables import metadata
+from store.schema import metadata
 
 
 def pragma(database: Database, name: str) -> object:

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 def start_writer(url: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.guess_writer", url],
+        [sys.executable, "-m", "tests.support.guess_writer", url],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,

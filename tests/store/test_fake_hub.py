@@ -13,7 +13,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from tests.fake_hub import READ, WRITE, FakeHub
+from tests.support.fake_hub import READ, WRITE, FakeHub
 
 REPO = "tester/plays"
 IT: dict[str, Any] = {"repo_id": REPO, "repo_type": "dataset"}

@@ -20,12 +20,12 @@ from huggingface_hub import DatasetCard
 from store.database import Database
 from store.guesses import Guess, GuessStore
 from store.hub import card
+from store.hub.layout import GUESSES, KINDS, SKIPS, SUBMISSIONS, shard_name, to_parquet
 from store.hub.publisher import Publisher
 from store.hub.rewriting import join_days, take_out
-from store.hub.schema import GUESSES, KINDS, SKIPS, SUBMISSIONS, shard_name, to_parquet
 from store.submissions import SubmissionStore
-from tests.fake_hub import FakeHub
-from tests.hub_help import NOW, ids_on, remote_to, rows_on, submission
+from tests.support.fake_hub import FakeHub
+from tests.support.hub_help import NOW, ids_on, remote_to, rows_on, submission
 
 MakeGuess = Callable[..., Guess]
 
@@ -38,7 +38,7 @@ def load(hub: FakeHub, folder: Path, *configs: str, repo: str = "tester/plays") 
         "HF_HUB_DISABLE_XET": "1",
         "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     }
-    script = Path(__file__).with_name("load_published.py")
+    script = Path(__file__).parents[1] / "support" / "load_published.py"
     done = subprocess.run(
         [sys.executable, str(script), repo, *configs],
         env=environment, capture_output=True, text=True, check=False,

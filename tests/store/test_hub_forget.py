@@ -16,8 +16,8 @@ from store.hub.forget import forget
 from store.hub.outbox import Outbox
 from store.hub.publisher import Publisher
 from store.hub.remote import Remote
-from tests.fake_hub import WRITE, FakeHub
-from tests.hub_help import ids_on, remote_to, rows_on
+from tests.support.fake_hub import WRITE, FakeHub
+from tests.support.hub_help import ids_on, remote_to, rows_on
 
 MakeGuess = Callable[..., Guess]
 GONE = "0123456789abcdef-gone"

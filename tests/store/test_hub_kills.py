@@ -1,6 +1,6 @@
 """What was acknowledged is published, once, though the server is killed and the Hub misbehaves.
 
-``python -m tests.hub_kills`` does the same for longer.
+``python -m tests.support.hub_kills`` does the same for longer.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.hub_kills import Outcome, kill_often
+from tests.support.hub_kills import Outcome, kill_often
 
 
 def check(outcome: Outcome) -> None:

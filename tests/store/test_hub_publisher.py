@@ -22,8 +22,8 @@ from store.hub.outbox import Outbox
 from store.hub.publisher import FULL, READING_BACK, Limits, Publisher
 from store.hub.remote import HubError, Remote
 from store.submissions import SubmissionStore
-from tests.fake_hub import READ, WRITE, FakeHub
-from tests.hub_help import ids_on, remote_to, rows_on, submission
+from tests.support.fake_hub import READ, WRITE, FakeHub
+from tests.support.hub_help import ids_on, remote_to, rows_on, submission
 
 MakeGuess = Callable[..., Guess]
 
@@ -95,7 +95,7 @@ def test_a_row_that_is_committed_late_is_not_forgotten(
     postgres_server.execute("CREATE SCHEMA late_row")
     with Database(postgres_server.url("late_row")) as database:
         from store.guesses import _values  # the row without the commit
-        from store.tables import guesses
+        from store.schema import guesses
 
         late, early = make_guess(position=0), make_guess(position=1)
         publisher = Publisher(database, remote_to(hub))

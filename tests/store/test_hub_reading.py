@@ -13,15 +13,15 @@ import pytest
 
 from store.database import Database
 from store.guesses import Guess, GuessStore
+from store.hub.layout import GUESSES, KINDS, shard_name, to_parquet
 from store.hub.outbox import Outbox
 from store.hub.publisher import Publisher
 from store.hub.reading import read_back
 from store.hub.remote import HubError, Remote
 from store.hub.rewriting import join_days
-from store.hub.schema import GUESSES, KINDS, shard_name, to_parquet
 from store.submissions import SubmissionStore
-from tests.fake_hub import WRITE, FakeHub
-from tests.hub_help import NOW, ids_on, remote_to, rows_on, submission
+from tests.support.fake_hub import WRITE, FakeHub
+from tests.support.hub_help import NOW, ids_on, remote_to, rows_on, submission
 
 MakeGuess = Callable[..., Guess]
 

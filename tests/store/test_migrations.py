@@ -16,7 +16,7 @@ from agl1k_core.errors import Agl1kError
 from store import migrations
 from store.database import Database
 from store.guesses import Guess, GuessStore
-from store.tables import metadata
+from store.schema import metadata
 
 ROOT = Path(__file__).parents[2]
 

@@ -1,0 +1,22 @@
+"""What a model answered: status, point and names, from fields or from prose."""
+
+from .coordinates import pair_in_prose, read_angle, read_pair
+from .fields import clean_label, field_of_key, find_fields, is_blank, judge
+from .model import GIVEN, LABELS, Answer, Status
+from .parse import parse_answer
+
+__all__ = [
+    "Answer",
+    "GIVEN",
+    "LABELS",
+    "Status",
+    "clean_label",
+    "field_of_key",
+    "find_fields",
+    "is_blank",
+    "judge",
+    "pair_in_prose",
+    "parse_answer",
+    "read_angle",
+    "read_pair",
+]

@@ -1,0 +1,36 @@
+"""Texts without an answer: is it the model that declines, or a call that failed?
+
+The phrases are data, in ``data/replies.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from importlib import resources
+
+#: What a text is about stands at its beginning, what it concludes at its end.
+_SEARCHED = 2000
+
+
+def is_failed_call(text: str) -> bool:
+    """Whether a text is the message of a failed call rather than a model's words."""
+    return bool(_pattern("failed").match(_plain(text[:_SEARCHED]).lstrip(" \n\t[](){}<>*_'\":-#!")))
+
+
+def is_refusing_prose(text: str) -> bool:
+    """Whether prose says that the place will not or cannot be told."""
+    refusing = _pattern("refusing")
+    return any(refusing.search(_plain(part)) for part in (text[:_SEARCHED], text[-_SEARCHED:]))
+
+
+def _plain(text: str) -> str:
+    return text.replace("’", "'").lower()
+
+
+@cache
+def _pattern(kind: str) -> re.Pattern[str]:
+    path = resources.files("agl1k_core.answers") / "data" / "replies.json"
+    patterns: list[str] = json.loads(path.read_text(encoding="utf-8"))[kind]
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))

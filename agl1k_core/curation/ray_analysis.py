@@ -1,0 +1,87 @@
+"""``listening.listen_to_all`` on many machines, with Ray Data: the same in, the same out.
+
+Every machine must find the recordings, and a tagger's weights, under the same paths, and have this
+package installed with the extra ``ray``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from agl1k_core.curation.analysis import Analysis, Analyzer, IsolatedWorker
+from agl1k_core.errors import Agl1kError
+
+#: Files that go to a process at once: results come in blocks, and what is not in is lost by a kill.
+_BLOCK_FILES = 8
+
+
+def listen_on_ray(
+    paths: Iterable[Path], ear: Analyzer, *, workers: int = 1, address: str = "local"
+) -> Iterator[tuple[Path, Analysis]]:
+    """Listen to files with ``workers`` actors of a Ray cluster, yielding them in any order.
+
+    ``address``: ``local`` starts a cluster on this machine and ends it afterwards, ``auto`` joins
+    the one that runs here, anything else is a cluster's address. One that this process has joined
+    already is used as it is. Raises ``Agl1kError`` where Ray is missing or cannot be reached.
+    """
+    _ = ear.tagger  # what is missing is better told once, here
+    items = [{"path": str(path)} for path in paths]
+    if not items:
+        return
+    ray = _ray()
+    mine = not ray.is_initialized()
+    if mine:
+        _join(ray, address, workers)
+    try:
+        n_blocks = max(min(workers, len(items)), len(items) // _BLOCK_FILES)
+        heard = ray.data.from_items(items, override_num_blocks=n_blocks).map(
+            _Listener,
+            fn_constructor_args=(pickle.dumps(ear),),
+            compute=ray.data.ActorPoolStrategy(size=workers),
+            num_cpus=1,
+        )
+        for row in heard.iter_rows():
+            yield Path(row["path"]), Analysis.from_dict(json.loads(row["heard"]))
+    finally:
+        if mine:
+            ray.shutdown()
+
+
+def _ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report home
+    try:
+        import ray
+        import ray.data
+    except ImportError:
+        raise Agl1kError(
+            "Ray is not installed. Run: pip install '.[build,ray]', or leave out --ray."
+        ) from None
+    return ray
+
+
+def _join(ray: Any, address: str, workers: int) -> None:
+    # its own process counts: actors take one processor each, and reading the list another
+    own = {"num_cpus": workers + 1} if address == "local" else {}
+    try:
+        ray.init(address=address, include_dashboard=False if own else None, log_to_driver=False,
+                 logging_level="ERROR", **own)  # fmt: skip
+    except Exception as error:
+        raise Agl1kError(f"There is no Ray cluster at {address!r}: {error}") from None
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+
+
+class _Listener:
+    """An actor: listens to one file at a time, in a process of its own that may crash."""
+
+    def __init__(self, ear: bytes) -> None:
+        self._shelter = IsolatedWorker(pickle.loads(ear))
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        heard = self._shelter.listen(Path(row["path"]))
+        return {"path": row["path"], "heard": json.dumps(heard.to_dict())}

@@ -1,0 +1,283 @@
+"""Which candidates become clips: balanced, spread over countries, no recording or place twice.
+
+One clip is taken after the other. Its turn has whichever of speech and non-speech has fewer clips
+so far; of that, the country with the fewest; of that country, the clip with the highest rank, ties
+being broken by a hash of the key. So the order of the table plays no part, and every country gets
+as equal a share as its recordings allow. Nothing here reads a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from agl1k_core.errors import Agl1kError
+from agl1k_core.places import geodesic_km
+
+Turn = tuple[bool, int, float, str]
+
+_EARTH_RADIUS_KM = 6371.0088
+#: One recording at two places this far apart tells nothing of where it was made.
+_ONE_PLACE_KM = 1.0
+
+
+class Reason(StrEnum):
+    """Why a clip is in or out."""
+
+    SELECTED = "selected"
+    NO_LINE = "no_line"
+    BROKEN = "broken"
+    FILTER = "filter"
+    DURATION = "duration"
+    NOT_LOCALIZABLE = "not_localizable"
+    REJECTED = "rejected"
+    CONTRADICTION = "contradiction"
+    SAME_RECORDING = "same_recording"
+    NEAR_DUPLICATE = "near_duplicate"
+    COUNTRY_FULL = "country_full"
+    NOT_NEEDED = "not_needed"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a clip is in, and why; ``detail`` is a sentence."""
+
+    reason: Reason
+    detail: str = ""
+
+    @property
+    def is_in(self) -> bool:
+        """Whether the clip is in the benchmark."""
+        return self.reason is Reason.SELECTED
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A clip that passed what looks at it alone.
+
+    ``sound`` is a hash that copies of a recording share; ``rank`` is higher for better clips;
+    ``recorded`` is None where unknown; ``wanted`` puts it first, as a person asked to keep it.
+    """
+
+    key: str
+    lat: float
+    lon: float
+    country: str
+    speech: bool
+    sound: str
+    rank: float = 0.0
+    recorded: datetime | None = None
+    wanted: bool = False
+
+    @cached_property
+    def digest(self) -> str:
+        """Breaks ties without favour to any name."""
+        return hashlib.sha256(self.key.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class SelectionRules:
+    """What a selection must keep; raises ``Agl1kError`` for limits that are none.
+
+    Clips are near-duplicates if they are closer than ``min_distance_km`` and, where both times are
+    known, closer than ``min_hours``. ``target`` None takes all that the other rules allow.
+    ``balanced`` is lifted where all candidates are speech, or none is.
+    """
+
+    target: int | None = None
+    balanced: bool = True
+    min_distance_km: float = 1.0
+    min_hours: float = 24.0
+    max_per_country: int | None = None
+
+    def __post_init__(self) -> None:
+        problems = [
+            f"{name} is {value}. Give {least} or more."
+            for name, value, least in (
+                ("target", self.target, 1),
+                ("min_distance_km", self.min_distance_km, 0),
+                ("min_hours", self.min_hours, 0),
+                ("max_per_country", self.max_per_country, 1),
+            )
+            if value is not None and not least <= value < math.inf
+        ]
+        if problems:
+            raise Agl1kError("\n".join(problems))
+
+
+def select(candidates: Sequence[Candidate], rules: SelectionRules) -> dict[str, Verdict]:
+    """Key -> verdict, for every candidate; the same whatever their order."""
+    verdicts = _contradictions(candidates, rules)
+    left = [candidate for candidate in candidates if candidate.key not in verdicts]
+    if len({candidate.speech for candidate in left}) < 2:
+        rules = replace(rules, balanced=False)  # one kind alone cannot be balanced
+    selection = _Selection(sorted(left, key=lambda one: one.key), rules)
+    while (chosen := selection.next()) is not None:
+        selection.take(chosen)
+    return {**verdicts, **selection.verdicts()}
+
+
+def _contradictions(candidates: Iterable[Candidate], rules: SelectionRules) -> dict[str, Verdict]:
+    """Recordings that stand at several places: none of the places can be trusted."""
+    limit_km = max(rules.min_distance_km, _ONE_PLACE_KM)
+    by_sound: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        by_sound[candidate.sound].append(candidate)
+    found: dict[str, Verdict] = {}
+    for same in by_sound.values():
+        first = min(same, key=lambda one: one.key)
+        apart_km = max(_distance_km(first, other) for other in same)
+        if apart_km > limit_km:
+            keys = ", ".join(sorted(one.key for one in same))
+            detail = f"The same recording stands at places {apart_km:,.0f} km apart: {keys}."
+            found |= {one.key: Verdict(Reason.CONTRADICTION, detail) for one in same}
+    return found
+
+
+class _Selection:
+    """The clips taken so far, and those that may still be taken."""
+
+    def __init__(self, candidates: Sequence[Candidate], rules: SelectionRules) -> None:
+        self._candidates = candidates
+        self._rules = rules
+        self._taken: list[Candidate] = []
+        self._out: dict[str, Verdict] = {}
+        self._of_country: Counter[str] = Counter()
+        self._of_group: Counter[str] = Counter()
+        self._neighbours = _Neighbours(candidates, rules)
+        self._same: dict[str, list[Candidate]] = defaultdict(list)
+        # group -> country -> candidates, the best last
+        self._waiting: dict[str, dict[str, list[Candidate]]] = {name: {} for name in self._groups}
+        for candidate in sorted(candidates, key=_preference, reverse=True):
+            countries = self._waiting[self._group(candidate)]
+            countries.setdefault(candidate.country, []).append(candidate)
+            self._same[candidate.sound].append(candidate)
+        # group -> heap of countries by whose turn it is. A turn only ever comes later than it
+        # stands here, so only the first has to be looked at again.
+        self._turns = {
+            name: [(self._turn(waiting[-1]), country) for country, waiting in countries.items()]
+            for name, countries in self._waiting.items()
+        }
+        for turns in self._turns.values():
+            heapq.heapify(turns)
+
+    @property
+    def _groups(self) -> tuple[str, ...]:
+        return ("speech", "non-speech") if self._rules.balanced else ("clips",)
+
+    def _group(self, candidate: Candidate) -> str:
+        if not self._rules.balanced:
+            return "clips"
+        return "speech" if candidate.speech else "non-speech"
+
+    def next(self) -> Candidate | None:
+        """The candidate whose turn it is; None where the selection is complete."""
+        if self._rules.target is not None and len(self._taken) >= self._rules.target:
+            return None
+        group = min(self._groups, key=lambda name: self._of_group[name])
+        turns = self._turns[group]
+        while turns:
+            turn, country = turns[0]
+            best = self._best(self._waiting[group][country], country)
+            if best is None:
+                heapq.heappop(turns)
+            elif (now := self._turn(best)) == turn:
+                return best
+            else:
+                heapq.heapreplace(turns, (now, country))
+        return None
+
+    def _best(self, waiting: list[Candidate], country: str) -> Candidate | None:
+        """The best candidate that a country may still send."""
+        most = self._rules.max_per_country
+        if most is not None and country and self._of_country[country] >= most:
+            return None
+        while waiting and waiting[-1].key in self._out:
+            waiting.pop()
+        return waiting[-1] if waiting else None
+
+    def _turn(self, candidate: Candidate) -> Turn:
+        n_of_country = self._of_country[candidate.country]
+        return (not candidate.wanted, n_of_country, -candidate.rank, candidate.digest)
+
+    def take(self, chosen: Candidate) -> None:
+        """Take a candidate, and put out what would double it."""
+        self._taken.append(chosen)
+        self._of_country[chosen.country] += 1
+        self._of_group[self._group(chosen)] += 1
+        self._out[chosen.key] = Verdict(Reason.SELECTED)
+        for other in self._same[chosen.sound]:
+            detail = f"It is the same recording as {chosen.key}."
+            self._out.setdefault(other.key, Verdict(Reason.SAME_RECORDING, detail))
+        for other, distance_km in self._neighbours.of(chosen):
+            known = chosen.recorded and other.recorded
+            time = "of about the same time" if known else "not known to be of another time"
+            detail = f"It is {distance_km:.2f} km from {chosen.key}, and {time}."
+            self._out.setdefault(other.key, Verdict(Reason.NEAR_DUPLICATE, detail))
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """Key -> verdict of every candidate, once there is no next."""
+        return {one.key: self._out.get(one.key) or self._left(one) for one in self._candidates}
+
+    def _left(self, candidate: Candidate) -> Verdict:
+        most, target = self._rules.max_per_country, self._rules.target
+        if target is not None and len(self._taken) >= target:
+            return Verdict(Reason.NOT_NEEDED, f"The selection has its {target} clips.")
+        if most is not None and self._of_country[candidate.country] >= most:
+            return Verdict(Reason.COUNTRY_FULL, f"Its country has {most} clips already.")
+        other = "non-speech" if candidate.speech else "speech"
+        return Verdict(Reason.NOT_NEEDED, f"There is no more {other} to balance it.")
+
+
+def _preference(candidate: Candidate) -> tuple[bool, float, str]:
+    return (not candidate.wanted, -candidate.rank, candidate.digest)
+
+
+class _Neighbours:
+    """Who is closer to a candidate than the rules allow."""
+
+    def __init__(self, candidates: Sequence[Candidate], rules: SelectionRules) -> None:
+        self._candidates = candidates
+        self._rules = rules
+        self._place = {candidate.key: n for n, candidate in enumerate(candidates)}
+        lat = np.radians([one.lat for one in candidates])
+        lon = np.radians([one.lon for one in candidates])
+        points = [np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)]
+        self._points = np.stack(points, axis=1).reshape(-1, 3)
+        self._tree = cKDTree(self._points)
+        # a chord of the unit sphere, with room for the flattening of the Earth
+        angle = min(math.pi, 1.02 * rules.min_distance_km / _EARTH_RADIUS_KM)
+        self._chord = 2 * math.sin(angle / 2)
+
+    def of(self, candidate: Candidate) -> list[tuple[Candidate, float]]:
+        """Near-duplicates of a candidate, without itself, and their distance in km."""
+        if self._rules.min_distance_km <= 0:
+            return []
+        point = self._points[self._place[candidate.key]]
+        places = sorted(self._tree.query_ball_point(point, self._chord))
+        others = [self._candidates[n] for n in places if self._candidates[n] is not candidate]
+        pairs = [(other, _distance_km(candidate, other)) for other in others]
+        return [
+            (other, distance_km)
+            for other, distance_km in pairs
+            if distance_km < self._rules.min_distance_km and self._one_time(candidate, other)
+        ]
+
+    def _one_time(self, a: Candidate, b: Candidate) -> bool:
+        if a.recorded is None or b.recorded is None:
+            return True
+        return abs(a.recorded - b.recorded) < timedelta(hours=self._rules.min_hours)
+
+
+def _distance_km(a: Candidate, b: Candidate) -> float:
+    return 0.0 if a is b else float(geodesic_km(a.lat, a.lon, b.lat, b.lon))

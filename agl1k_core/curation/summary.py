@@ -1,0 +1,110 @@
+"""What came of a curation, for a person to read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from agl1k_core.benchmarks import PRESENT_FROM
+from agl1k_core.curation.pipeline import Curated
+from agl1k_core.curation.selection import Reason
+
+_SAID = {
+    Reason.SELECTED: "in the benchmark",
+    Reason.NO_LINE: "out: no line of the table is about the recording",
+    Reason.BROKEN: "out: no recording, or a broken one",
+    Reason.FILTER: "out: an acoustic filter",
+    Reason.DURATION: "out: too short or too long",
+    Reason.NOT_LOCALIZABLE: "out: not localizable",
+    Reason.REJECTED: "out: rejected by a person",
+    Reason.CONTRADICTION: "out: the same recording stands at several places",
+    Reason.SAME_RECORDING: "out: the same recording is in already",
+    Reason.NEAR_DUPLICATE: "out: another of the same place and time is in",
+    Reason.COUNTRY_FULL: "out: its country has enough clips",
+    Reason.NOT_NEEDED: "out: not needed, the selection is full or would lose its balance",
+}
+
+
+def counts(curated: Curated) -> dict[Reason, int]:
+    """How many recordings there are of each reason, in the order of ``Reason``."""
+    found = Counter(item.verdict.reason for item in curated.judged)
+    found[Reason.NO_LINE] += len(curated.collection.unlisted)
+    return {reason: found[reason] for reason in Reason if found[reason]}
+
+
+def summary_lines(curated: Curated) -> list[str]:
+    """The counts in words: one line for each reason, then what is in."""
+    chosen = [item.clip for item in curated.chosen]
+    speech = sum(clip.classes.get("human", 0.0) >= PRESENT_FROM for clip in chosen)
+    countries = {clip.country for clip in chosen}
+    lines = [f"{n} {_SAID[reason]}" for reason, n in counts(curated).items()]
+    lines.append(
+        f"{speech} with speech, {len(chosen) - speech} without, from {len(countries)} countries"
+    )
+    if curated.provenance["rules"]["balanced"] and len(chosen) > 1 and speech in (0, len(chosen)):
+        lines.append(f"Not balanced: no clip with{'out' if speech else ''} speech could be taken")
+    return lines
+
+
+def summary_markdown(curated: Curated) -> str:
+    """``summary.md``: counts, countries, outcomes of broken files, and how it was made."""
+    chosen = [item.clip for item in curated.chosen]
+    by_country = Counter(clip.country or "unknown" for clip in chosen)
+    broken = Counter(
+        item.heard.outcome for item in curated.judged if item.verdict.reason is Reason.BROKEN
+    )
+    sections = [
+        "# What came of it",
+        _bullets(summary_lines(curated)),
+        "`report.csv` tells why each recording is in or out.",
+        "## Countries",
+        _bullets([f"{country}: {n}" for country, n in _sorted(by_country)] or ["none"]),
+    ]
+    if broken:
+        sections += [
+            "## Files that cannot be used",
+            _bullets([f"{o}: {n}" for o, n in _sorted(broken)]),
+        ]
+    return "\n\n".join([*sections, "## How", _bullets(_how(curated.provenance))]) + "\n"
+
+
+def localizability_line(provenance: Mapping[str, Any]) -> str:
+    """Which localizability model was used, or that none was."""
+    model = provenance["localizability"]
+    if model is None:
+        return (
+            "Localizability: no fitted model was given, so no clip was left out or preferred for "
+            "it; ties were broken by a hash of the key"
+        )
+    data = model["provenance"].get("data_sha256", "unknown")
+    return (
+        f"Localizability: above {model['theta']:g}, by a model fitted to "
+        f"{model['provenance'].get('n_recordings', 'unknown')} recordings (data {data[:12]})"
+    )
+
+
+def _how(provenance: Mapping[str, Any]) -> list[str]:
+    tagger, filters, rules = (provenance[name] for name in ("tagger", "filters", "rules"))
+    heard = "Tags: none; speech and classes are those of the table"
+    if tagger:
+        heard = (
+            f"Tags: {tagger['name']}, weights {tagger['weights_sha256'][:12]}, "
+            f"present from {tagger['threshold']:g}; classes are shares of time of their roots"
+        )
+    set_rules = [f"{name} {value}" for name, value in rules.items() if value is not None]
+    limits = [f"{name} {value:g}" for name, value in (filters or {}).items()]
+    return [
+        f"Acoustic filters: {', '.join(limits) or 'none'}",
+        heard,
+        localizability_line(provenance),
+        f"Selection: {', '.join(set_rules)}",
+    ]
+
+
+def _sorted(found: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _bullets(lines: list[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)

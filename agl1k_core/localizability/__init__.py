@@ -1,0 +1,5 @@
+"""Audio Localizability: how much the sounds of a recording tell of its place."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

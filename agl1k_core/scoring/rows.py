@@ -1,0 +1,277 @@
+"""Each record of a prediction file as a row of numbers; every metric is a mean or a quantile of
+these rows (Zhang et al. 2026, appendix A.3).
+
+A value is NaN where the protocol leaves the record out of that column's mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import repeat
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from agl1k_core import places
+from agl1k_core.answers import Status
+from agl1k_core.benchmarks import Benchmark
+from agl1k_core.errors import Agl1kError
+from agl1k_core.places import NO_POINT_KM, geodesic_km, geoscore
+from agl1k_core.predictions import Predictions
+from agl1k_core.scoring.protocols import THRESHOLDS_KM, Protocol
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+ObjectArray = npt.NDArray[np.object_]
+
+T = TypeVar("T", bound=np.generic)
+
+LABELS = ("continent", "country", "city")
+COORDINATES = ("latitude", "longitude")
+
+#: Columns of ``ScoredRows.values``, in order; each is a metric by its mean.
+COLUMNS = (
+    "distance_km",
+    "geoscore",
+    *(f"{label}_accuracy" for label in LABELS),
+    "reject_rate",
+    *(f"within_{threshold}km" for threshold in THRESHOLDS_KM),
+    *(f"implied_{label}_accuracy" for label in LABELS),
+)
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """One row per record, and one per missing clip where the protocol counts these.
+
+    clip: position in ``benchmark.clips``, shape ``(n,)``; status: shape ``(n,)``;
+    values: shape ``(n, len(COLUMNS))``; lat, lon: the usable point or NaN, shape ``(n,)``;
+    labels: the predicted names, each of shape ``(n,)``;
+    cluster: which rows are resampled together, shape ``(n,)``, or None for each on its own.
+    """
+
+    benchmark: Benchmark = field(repr=False)
+    clip: IntArray
+    status: ObjectArray
+    values: FloatArray
+    lat: FloatArray
+    lon: FloatArray
+    labels: dict[str, ObjectArray]
+    cluster: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.clip)
+
+    @property
+    def n_units(self) -> int:
+        """How many rows, or clusters of rows, a resample draws from."""
+        return len(self) if self.cluster is None else len(np.unique(self.cluster))
+
+    def column(self, name: str) -> FloatArray:
+        """The values of one of ``COLUMNS``, shape ``(n,)``."""
+        return self.values[:, COLUMNS.index(name)]
+
+    @cached_property
+    def by_clip(self) -> FloatArray:
+        """Mean values of each clip, NaN where it has none; shape ``(n_clips, len(COLUMNS))``."""
+        n_clips = len(self.benchmark)
+        counted = np.isfinite(self.values)
+        totals = np.zeros((n_clips, len(COLUMNS)))
+        counts = np.zeros((n_clips, len(COLUMNS)))
+        np.add.at(totals, self.clip, np.where(counted, self.values, 0.0))
+        np.add.at(counts, self.clip, counted)
+        with np.errstate(invalid="ignore"):
+            return totals / counts
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The rows for people: key, status, point, labels, distance_km, geoscore, correctness."""
+        keys = np.array([clip.key for clip in self.benchmark.clips], dtype=object)
+        columns: dict[str, object] = {
+            "key": keys[self.clip],
+            "status": [str(status) for status in self.status],
+            "latitude": self.lat,
+            "longitude": self.lon,
+            **self.labels,
+            "distance_km": self.column("distance_km"),
+            "geoscore": self.column("geoscore"),
+        }
+        for label in LABELS:
+            columns[f"{label}_correct"] = self.column(f"{label}_accuracy")
+        return pd.DataFrame(columns)
+
+
+def score_rows(benchmark: Benchmark, predictions: Predictions, protocol: Protocol) -> ScoredRows:
+    """Score every record. Raises ``Agl1kError`` for an unknown clip, or one named twice."""
+    records = _Records(benchmark, predictions, protocol)
+    values = np.empty((len(records.clip), len(COLUMNS)))
+    for column, numbers in enumerate(records.columns()):
+        values[:, column] = numbers
+    return ScoredRows(
+        benchmark=benchmark,
+        clip=records.clip,
+        status=records.status,
+        values=values,
+        lat=records.lat,
+        lon=records.lon,
+        labels={label: records.text(label) for label in LABELS},
+        cluster=records.cluster(),
+    )
+
+
+class _Records:
+    """The file's records, then the missing clips, as columns of one length."""
+
+    def __init__(self, benchmark: Benchmark, predictions: Predictions, protocol: Protocol) -> None:
+        self.benchmark, self.predictions, self.protocol = benchmark, predictions, protocol
+        present = _positions(benchmark, predictions.keys, protocol)
+        self.missing = _absent(len(benchmark), present) if protocol.every_clip else present[:0]
+        self.clip = np.concatenate([present, self.missing])
+        self.status = self._extended(predictions.status, Status.MISSING)
+        self.lat = self._extended(predictions.lat, np.nan)
+        self.lon = self._extended(predictions.lon, np.nan)
+
+    def _extended(self, column: npt.NDArray[T], filler: object) -> npt.NDArray[T]:
+        if not len(self.missing):
+            return column
+        tail = np.full(len(self.missing), filler, dtype=column.dtype)
+        return np.concatenate([column, tail])
+
+    def text(self, label: str) -> ObjectArray:
+        column: ObjectArray = getattr(self.predictions, label)
+        return self._extended(column, "")
+
+    def given(self, name: str) -> ObjectArray:
+        return self._extended(self.predictions.given[name], None)
+
+    def cluster(self) -> IntArray | None:
+        if self.predictions.clusters is None:
+            return None
+        return pd.factorize(self._extended(self.predictions.clusters, ""))[0]
+
+    def columns(self) -> list[FloatArray]:
+        """The columns in the order of ``COLUMNS``."""
+        point_refused, refused = self._refusals()
+        distance_km = self._distances(point_refused)
+        counted = np.isfinite(distance_km)
+        labels = [self._label_accuracy(label) for label in LABELS]
+        return [
+            distance_km,
+            geoscore(distance_km),
+            *labels,
+            refused.astype(np.float64),
+            *(self._within(distance_km, counted, threshold) for threshold in THRESHOLDS_KM),
+            *self._implied_accuracy(),
+        ]
+
+    def _refusals(self) -> tuple[BoolArray, BoolArray]:
+        """(the point is refused, any of the five fields is refused), each of shape ``(n,)``."""
+        if self.protocol.refused_by_status:
+            refused = np.equal(self.status, Status.REFUSED).astype(np.bool_)
+            return refused, refused
+        by_point = np.zeros(len(self.clip), dtype=np.bool_)
+        for name in COORDINATES:
+            by_point |= self._is_refusal(name, self.protocol.refused_coordinates)
+        by_label = np.zeros(len(self.clip), dtype=np.bool_)
+        for name in LABELS:
+            by_label |= self._is_refusal(name, frozenset())
+        return by_point, by_point | by_label
+
+    def _is_refusal(self, name: str, numbers: frozenset[float]) -> BoolArray:
+        words = self.protocol.refusal_words
+        known: dict[object, bool] = {}
+
+        def refuses(value: object) -> bool:
+            if isinstance(value, str) and value.strip().lower() in words:
+                return True
+            return _as_number(value) in numbers
+
+        column = self.given(name)
+        for value in {value for value in column if isinstance(value, str | int | float)}:
+            known[value] = refuses(value)
+        hits = (known.get(v, False) if isinstance(v, str | int | float) else False for v in column)
+        return np.fromiter(hits, dtype=np.bool_, count=len(column))
+
+    def _distances(self, point_refused: BoolArray) -> FloatArray:
+        truth_lat, truth_lon = self.benchmark.lat[self.clip], self.benchmark.lon[self.clip]
+        distance_km = geodesic_km(truth_lat, truth_lon, self.lat, self.lon)
+        if self.protocol.no_point_counts:
+            distance_km[np.isnan(distance_km)] = NO_POINT_KM
+        distance_km[point_refused] = NO_POINT_KM
+        return distance_km
+
+    def _within(self, distance_km: FloatArray, counted: BoolArray, threshold: int) -> FloatArray:
+        inside = (distance_km < threshold).astype(np.float64)
+        if threshold not in self.protocol.thresholds_over_records_km:
+            inside[~counted] = np.nan
+        return inside
+
+    def _label_accuracy(self, label: str) -> FloatArray:
+        truth = self.benchmark.canonical_labels[label][self.clip]
+        correct = _same(_codes(self.benchmark, label, self.text(label)), truth)
+        if self.protocol.only_labelled:
+            published = np.array(
+                [bool(getattr(clip, label)) for clip in self.benchmark.clips], dtype=np.bool_
+            )
+            given = np.array([_present(value) for value in self.given(label)], dtype=np.bool_)
+            correct[~(given & published[self.clip])] = np.nan
+        return correct
+
+    def _implied_accuracy(self) -> list[FloatArray]:
+        implied, which = places.distinct_labels(self.lat, self.lon)
+        columns = []
+        for label in LABELS:
+            codes = _codes(self.benchmark, label, [getattr(place, label) for place in implied])
+            columns.append(_same(codes[which], self.benchmark.canonical_labels[label][self.clip]))
+        return columns
+
+
+def _positions(benchmark: Benchmark, keys: ObjectArray, protocol: Protocol) -> IntArray:
+    found = map(benchmark.index.get, keys, repeat(-1))
+    positions = np.fromiter(found, dtype=np.int64, count=len(keys))
+    unknown = keys[positions < 0]
+    if len(unknown):
+        raise Agl1kError(
+            f"{len(unknown)} records name clips that {benchmark.name} does not have, "
+            f"such as {unknown[0]!r}. Read the file with predictions.read to list them all."
+        )
+    if not protocol.repeated_clips and np.bincount(positions).max(initial=0) > 1:
+        raise Agl1kError("A clip is named twice. Read the file with predictions.read to see which.")
+    return positions
+
+
+def _absent(n_clips: int, present: IntArray) -> IntArray:
+    mask = np.ones(n_clips, dtype=np.bool_)
+    mask[present] = False
+    return np.flatnonzero(mask)
+
+
+def _as_number(value: object) -> float | None:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _present(value: object) -> bool:
+    return value is not None and str(value).strip() != ""
+
+
+def _codes(benchmark: Benchmark, label: str, names: Sequence[str] | ObjectArray) -> ObjectArray:
+    """Canonical form of each name, so that equal places are equal strings; empty for none."""
+    canonical = {
+        "continent": lambda name: places.canonical_continent(name) or "",
+        "country": lambda name: benchmark.canonical_country(name) or places.fold(name),
+        "city": places.canonical_city,
+    }[label]
+    codes, unique = pd.factorize(np.asarray(names, dtype=object))
+    return np.array([canonical(name) for name in unique], dtype=object)[codes]
+
+
+def _same(predicted: ObjectArray, truth: ObjectArray) -> FloatArray:
+    return np.asarray((predicted == truth) & (truth != ""), dtype=np.float64)

@@ -1,0 +1,5 @@
+"""What sounds in a recording: AudioSet classes over time."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,130 @@
+"""From what a player did to the row that is stored: a point or none, in time or not, its worth."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from datetime import datetime
+
+from agl1k_core import __version__
+from agl1k_core.benchmarks import Benchmark, Clip
+from agl1k_core.errors import Agl1kError
+from agl1k_core.places import MAX_GEOSCORE, geodesic_km, geoscore, wrap_longitude
+from store.guesses import Action, Guess, Round
+
+MAX_POINTS = round(MAX_GEOSCORE)
+#: How long after the time is up an answer may still arrive: what a slow connection needs.
+GRACE_S = 3.0
+_GUESS_IDS = uuid.UUID("5d1a3c52-6e0f-5b7e-9c64-0c2f3e7a9b11")
+
+
+def new_guess(
+    round_: Round,
+    position: int,
+    benchmark: Benchmark,
+    action: Action,
+    pin: tuple[object, object] | None,
+    *,
+    nickname: str,
+    now: datetime,
+    app_version: str = __version__,
+) -> Guess:
+    """The row for an answer; the same round and position always give the same id.
+
+    It is measured against, and carries the hash of, the benchmark as it is now. A pin that arrives
+    after the time and the grace becomes a timeout. Raises ``Agl1kError`` when the pin is no point,
+    the time is said to be up when it is not, or the benchmark has no such clip any more.
+    """
+    key = round_.clip_keys[position]
+    if key not in benchmark:
+        raise Agl1kError(f"{benchmark.name} has changed since this round. Start a new one.")
+    clip = benchmark.clip(key)
+    seconds = seconds_since(round_.clip_started_utc, now)
+    action = _in_time(action, round_.timer_s, seconds)
+    lat, lon = checked_pin(*(pin or (None, None))) if action == "guess" else (None, None)
+    distance_km, score = _worth(clip, action, lat, lon)
+    return Guess(
+        guess_id=str(uuid.uuid5(_GUESS_IDS, f"{round_.round_id}/{position}")),
+        round_id=round_.round_id,
+        position=position,
+        player_id=round_.player_id,
+        nickname=nickname,
+        benchmark=round_.benchmark,
+        benchmark_hash=benchmark.content_hash,
+        clip_key=clip.key,
+        action=action,
+        latitude=lat,
+        longitude=lon,
+        distance_km=distance_km,
+        score=score,
+        seconds=seconds,
+        mode=round_.mode,
+        app_version=app_version,
+        created_utc=now,
+    )
+
+
+def seconds_since(started: datetime | None, now: datetime) -> float | None:
+    """Seconds since a clip was given out, never negative; None when it was not."""
+    return None if started is None else max(0.0, (now - started).total_seconds())
+
+
+def checked_pin(lat: object, lon: object) -> tuple[float, float]:
+    """A point in degrees, its longitude wrapped; raises ``Agl1kError`` when it is none."""
+    if lat is None or lon is None:
+        raise Agl1kError("There is no pin yet. Place one on the map, then submit.")
+    numbers = [_number(value) for value in (lat, lon)]
+    if not all(map(math.isfinite, numbers)) or abs(numbers[0]) > 90.0:
+        raise Agl1kError(
+            f"The pin is not on the map (latitude {lat!s:.20}, longitude {lon!s:.20}). "
+            "Place it again: latitude from -90 to 90, longitude in degrees."
+        )
+    return numbers[0], wrap_longitude(numbers[1])
+
+
+def is_pin_of(guess: Guess, lat: object, lon: object) -> bool:
+    """Whether a stored guess holds just this pin."""
+    try:
+        return (guess.latitude, guess.longitude) == checked_pin(lat, lon)
+    except Agl1kError:
+        return False
+
+
+def points_of(guess: Guess) -> int:
+    """Whole points, 0 to 5000; only a guess has any."""
+    return round(guess.score or 0.0) if guess.action == "guess" else 0
+
+
+def max_points_of(guess: Guess) -> int:
+    """What could be had: nothing for a clip that was reported as broken."""
+    return 0 if guess.action == "broken" else MAX_POINTS
+
+
+def distance_and_score(clip: Clip, lat: float, lon: float) -> tuple[float, float]:
+    """Geodesic distance in km from a point to a clip's true place, and the geoscore of it."""
+    distance_km = float(geodesic_km(lat, lon, clip.lat, clip.lon))
+    return distance_km, float(geoscore(distance_km))
+
+
+def _worth(
+    clip: Clip, action: Action, lat: float | None, lon: float | None
+) -> tuple[float | None, float | None]:
+    if lat is not None and lon is not None:
+        return distance_and_score(clip, lat, lon)
+    return None, None if action == "broken" else 0.0
+
+
+def _in_time(action: Action, timer_s: int | None, seconds: float | None) -> Action:
+    left_s = math.inf if timer_s is None or seconds is None else timer_s - seconds
+    if action == "timeout" and left_s > GRACE_S:
+        raise Agl1kError("The time is not up yet. Place a pin and submit it, or skip the clip.")
+    return "timeout" if action == "guess" and left_s < -GRACE_S else action
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return math.nan
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return math.nan

@@ -1,0 +1,80 @@
+"""What sounds in a clip, and what that tells of its place: for the reveal, in shares and words.
+
+It comes from the folder's tags; where there are none for a clip, from the classes of the table.
+Like all that is in ``reveal``, it may not be told before the guess of that clip is in the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agl1k_core import tagging
+from agl1k_core.benchmarks import Clip, FolderTags
+from game.views import Sounds
+
+MOST = 5
+#: Less than this share of the time is not worth a word.
+_LEAST = 0.05
+_TAGGERS = {"yamnet": "YAMNet", "efficientat": "EfficientAT"}
+_CLASSES = {
+    "human": "People",
+    "animal": "Animals",
+    "music": "Music",
+    "nature": "Nature",
+    "channel": "Noise of the recording",
+    "environment": "Surroundings",
+    "things": "Things",
+    "ambiguous": "Sounds of unclear origin",
+}
+#: From this share of the time on -> how often that is.
+_HOW_OFTEN = {
+    0.95: "all the time",
+    0.5: "most of the time",
+    0.2: "part of the time",
+    0.0: "now and then",
+}
+
+
+def sounds_of(clip: Clip, tags: FolderTags) -> Sounds:
+    """The classes present longest, at most ``MOST``, and the clip's localizability."""
+    heard = tags.clips.get(clip.key)
+    if heard is None:
+        return Sounds(_longest((_CLASSES[name], share) for name, share in clip.classes.items()))
+    tagger = str(tags.tagger.get("name", ""))
+    return Sounds(
+        _longest((tagging.class_name(name), share) for name, share in heard.presence.items()),
+        _TAGGERS.get(tagger, tagger),
+        heard.localizability,
+        tags.theta,
+    )
+
+
+def _longest(shares: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+    heard = [(name, share) for name, share in shares if share >= _LEAST]
+    return tuple(sorted(heard, key=lambda pair: -pair[1])[:MOST])
+
+
+def sounds_in_words(sounds: Sounds) -> str:
+    """Like: Heard most of the time: Speech. Part of the time: Bird; Chirp, tweet."""
+    groups: dict[str, list[str]] = {}
+    for name, share in sounds.shares:
+        how_often = next(words for least, words in _HOW_OFTEN.items() if share >= least)
+        groups.setdefault(how_often, []).append(name)
+    parts = [f"{how_often}: {'; '.join(names)}." for how_often, names in groups.items()]
+    return " ".join(
+        part[0].upper() + part[1:] if number else f"Heard {part}"
+        for number, part in enumerate(parts)
+    )
+
+
+def localizability_in_words(sounds: Sounds) -> str:
+    """What the score means, beside the threshold that it was fitted with; "" without a score."""
+    score, theta = sounds.localizability, sounds.theta
+    if score is None:
+        return ""
+    if theta is None:
+        return f"Localizability {score:.2f}: the higher, the more its sounds tell of the place."
+    if score > theta:
+        return f"Localizability {score:.2f}, above {theta:g}: its sounds tell of the place."
+    said = "mislead more than they tell" if score < 0 else "tell little of the place"
+    return f"Localizability {score:.2f}, not above {theta:g}: its sounds {said}."

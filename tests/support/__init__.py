@@ -1,0 +1,1 @@
+"""What tests share: servers that misbehave, recordings, small games and boards."""

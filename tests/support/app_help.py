@@ -1,0 +1,176 @@
+"""The app as a process of its own, and a visitor who speaks to it over HTTP, as a browser does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+ROOT = Path(__file__).parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def eventually(is_so: Callable[[], object]) -> None:
+    """Wait until it is so; the bound is only there for the test to end."""
+    end = time.monotonic() + 120
+    while not is_so():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.05)
+
+
+@dataclass
+class AppProcess:
+    """``python app.py``, its address, and all that it has said on stdout and stderr."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+    log: Path
+
+    def said(self) -> str:
+        return self.log.read_text()
+
+    def answers(self, path: str) -> bool:
+        try:
+            return httpx.get(f"{self.url}{path}", timeout=30).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def terminate(self) -> int:
+        """Send SIGTERM, as ``docker stop`` does; returns the exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(120)
+
+
+@contextmanager
+def app_process(folder: Path, env: Mapping[str, str]) -> Iterator[AppProcess]:
+    """Run the app with its data in ``folder`` until the block ends, once it is ready."""
+    port, log = free_port(), folder / "log"
+    own = {"AGL1K_DATA": str(folder / "data"), "AGL1K_HOST": "127.0.0.1", "PORT": str(port)}
+    folder.mkdir(exist_ok=True)
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "app.py"],
+            cwd=ROOT,
+            env={**os.environ, "HF_HUB_DISABLE_XET": "1", **own, **env},
+            stdout=out,
+            stderr=out,
+        )
+    running = AppProcess(process, f"http://127.0.0.1:{port}", log)
+    try:
+        eventually(lambda: process.poll() is not None or running.answers("/readyz"))
+        assert process.poll() is None, running.said()
+        yield running
+    finally:
+        process.kill()
+        process.wait(120)
+
+
+class _AsIfSecure(httpx.HTTPTransport):
+    """Keeps cookies that are for https only, as browsers do for this machine."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        answer = super().handle_request(request)
+        told = answer.headers.multi_items()
+        answer.headers = httpx.Headers(
+            [(name, text.replace("; secure", "")) for name, text in told]
+        )
+        return answer
+
+
+class Visitor:
+    """A browser's requests to the page, without the browser."""
+
+    def __init__(self, url: str, *, source: str | None = None, **headers: str) -> None:
+        transport = _AsIfSecure(local_address=source)
+        self.http = httpx.Client(base_url=url, timeout=60, headers=headers, transport=transport)
+        self.config = self.http.get("/config").json()
+
+    def find(self, **props: object) -> int:
+        """The id of the one component with these properties."""
+        [found] = [
+            component["id"]
+            for component in self.config["components"]
+            if props.items() <= component["props"].items()
+        ]
+        return int(found)
+
+    def event(self, component: int, name: str) -> dict[str, Any]:
+        """The first thing that happens at an event of a component."""
+        return next(
+            dependency
+            for dependency in self.config["dependencies"]
+            if [component, name] in dependency["targets"]
+        )
+
+    def call(self, event: Mapping[str, Any], *data: object, **headers: str) -> httpx.Response:
+        body = {"fn_index": event["id"], "session_hash": "telltale-session", "data": data}
+        return self.http.post("/gradio_api/run/predict", json=body, headers=headers)
+
+    def upload(self, name: str, content: bytes) -> dict[str, object]:
+        """Upload a file; returns it as an input of an event."""
+        [path] = self.http.post("/gradio_api/upload", files={"files": (name, content)}).json()
+        return {"path": path, "orig_name": name, "meta": {"_type": "gradio.FileData"}}
+
+
+class Player(Visitor):
+    """A visitor who plays: tokens and texts as the page would send them."""
+
+    def __init__(self, url: str, nickname: str = "", **given: str) -> None:
+        super().__init__(url, **given)
+        self.nickname, self.history = nickname, list[object]()
+        self.player = self.round = self.message = ""
+        self.buttons: set[str] = set()
+
+    def open(self) -> None:
+        """The page is loaded: a round begins, or goes on."""
+        loads = [found for found in self.config["dependencies"] if found["targets"][0][1] == "load"]
+        load = next(found for found in loads if len(found["inputs"]) == 4)
+        self._shown(self.call(load, self.player, self.round, self.history, f"{self.http.base_url}"))
+
+    def guess(self, latitude: float, longitude: float) -> None:
+        pin = f'{{"latitude": {latitude}, "longitude": {longitude}}}'
+        self._answer("agl-submit", pin)
+
+    def skip(self) -> None:
+        self._answer("agl-skip", None)
+
+    def go_on(self) -> None:
+        event = self.event(self.find(elem_id="agl-next"), "click")
+        self._shown(
+            self.call(event, self.player, self.round, self.history, f"{self.http.base_url}")
+        )
+
+    def play_again(self) -> None:
+        """A new round after the last clip."""
+        event = self.event(self.find(elem_id="agl-again"), "click")
+        self._shown(self.call(event, self.player, self.round, self.history))
+
+    def _answer(self, button: str, pin: str | None) -> None:
+        event = self.event(self.find(elem_id=button), "click")
+        given = (self.player, self.round, pin, self.nickname, self.history)
+        self._shown(self.call(event, *given))
+
+    def _shown(self, answer: httpx.Response) -> None:
+        assert answer.status_code == 200, answer.text
+        told = answer.json()["data"]
+        self.player, self.message = told[0], told[6]
+        if isinstance(told[1], str):
+            self.round = told[1]
+        names = ("submit", "skip", "broken", "next", "again")
+        shown = zip(names, told[8:13], strict=True)
+        self.buttons = {name for name, update in shown if update.get("visible")}

@@ -1,0 +1,145 @@
+"""Kill a server that plays and publishes, again and again, while the Hub misbehaves; then count.
+
+``python -m tests.support.hub_kills --kills 50 --database sqlite:///kills.db``
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub import constants
+
+from store.database import Database
+from store.guesses import GuessStore
+from store.hub.outbox import Outbox
+from store.hub.publisher import Publisher
+from store.hub.rewriting import join_days
+from tests.support.fake_hub import FakeHub, serving
+from tests.support.hub_help import ids_on, remote_to
+
+ROOT = Path(__file__).parents[2]
+FAULTS: list[dict[str, Any]] = [
+    {"status": 412},
+    {"status": 429, "headers": {"Retry-After": "1"}},
+    {"status": 500},
+    {"status": 500, "after": True},
+    {"status": 503, "after": True},
+    {"status": 0, "delay_s": 5},
+    {"status": 200, "drip_s": 0.1},
+    {"status": 500, "path": "/tree/"},
+    {"status": 500, "path": "/lfs/"},
+]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was acknowledged, and what became of it."""
+
+    kills: int
+    faults: int
+    commits: int
+    acknowledged: int
+    published: int
+    lost: int
+    doubled: int
+    doubled_after_joining: int
+    published_but_not_stored: int
+    waiting: int
+
+
+def kill_often(urls: list[str], n_kills: int, seed: int = 0) -> Outcome:
+    """Run a writer for each database, killed ``n_kills`` times; then let the rest be pushed."""
+    rng, hub, acknowledged = random.Random(seed), FakeHub(), list[str]()
+    constants.HF_HUB_DISABLE_XET = True  # the fake has none
+    n_faults = 0
+    with serving(hub):
+        for _ in range(n_kills):
+            faults = rng.choices(FAULTS, k=2)
+            n_faults += len(faults)
+            for fault in faults:
+                hub.fail(**fault)
+            writers = [_start(url, hub) for url in urls]
+            for writer in writers:
+                acknowledged += _read(writer, rng.randrange(50, 300))
+            _wait_for_a_commit(hub, rng.choice([0, 10, 10, 10]))
+            time.sleep(rng.uniform(0, 0.3))  # some die while the Hub is at it, some after
+            for writer in writers:
+                writer.kill()
+                acknowledged += _read(writer)
+        hub.faults.clear()
+        return _counted(hub, urls, acknowledged, n_kills, n_faults)
+
+
+def _wait_for_a_commit(hub: FakeHub, at_most_s: float) -> None:
+    before, end = hub.commits(), time.monotonic() + at_most_s
+    while hub.commits() == before and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def _counted(
+    hub: FakeHub, urls: list[str], acknowledged: list[str], n_kills: int, n_faults: int
+) -> Outcome:
+    stored: set[str] = set()
+    waiting = 0
+    for url in urls:
+        with Database(url) as database:
+            Publisher(database, remote_to(hub)).turn()
+            waiting += Outbox(database).backlog().rows
+            stored |= {guess.guess_id for guess in GuessStore(database).of_benchmark("demo")}
+    published = Counter(ids_on(hub))
+    n_commits = hub.commits()
+    join_days(remote_to(hub), "9999-01-01")
+    joined = Counter(ids_on(hub))
+    return Outcome(
+        kills=n_kills * len(urls),
+        faults=n_faults,
+        commits=n_commits,
+        acknowledged=len(acknowledged),
+        published=len(published),
+        lost=len(set(acknowledged) - published.keys()) + len(published.keys() ^ joined.keys()),
+        doubled=sum(n > 1 for n in published.values()),
+        doubled_after_joining=sum(n > 1 for n in joined.values()),
+        published_but_not_stored=len(published.keys() - stored),
+        waiting=waiting,
+    )
+
+
+def _start(url: str, hub: FakeHub) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.support.guess_writer", url, hub.endpoint],
+        cwd=ROOT,
+        env={**os.environ, "HF_HUB_DISABLE_XET": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def _read(writer: subprocess.Popen[str], at_most: int | None = None) -> list[str]:
+    assert writer.stdout is not None
+    if at_most is not None:
+        lines = [line for line, _ in zip(writer.stdout, range(at_most), strict=False)]
+        assert len(lines) == at_most, "the writer ended early"
+        return [line.strip() for line in lines]
+    lines = list(writer.stdout)
+    writer.stdout.close()
+    writer.wait(120)
+    return [line.strip() for line in lines if line.endswith("\n")]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--database", action="append", required=True)
+    wanted = parser.parse_args()
+    print(json.dumps(asdict(kill_often(wanted.database, wanted.kills))))  # noqa: T201

@@ -1,0 +1,78 @@
+"""A small benchmark, a clock that can be set, and a player who answers everything."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from agl1k_core.benchmarks import Benchmark, Clip
+from game.rounds import Game
+from game.views import RoundView
+
+PLACES = [
+    ("Essaouira", "Morocco", "Africa", 31.5125, -9.77),
+    ("Nairobi", "Kenya", "Africa", -1.2864, 36.8172),
+    ("Berlin", "Germany", "Europe", 52.52, 13.405),
+    ("Lisbon", "Portugal", "Europe", 38.7223, -9.1393),
+    ("Kyoto", "Japan", "Asia", 35.0116, 135.7681),
+    ("Hanoi", "Vietnam", "Asia", 21.0278, 105.8342),
+    ("Anchorage", "United States", "North America", 61.2181, -149.9003),
+    ("Lima", "Peru", "South America", -12.0464, -77.0428),
+    ("Suva", "Fiji", "Oceania", -18.1416, 178.4419),
+    ("Perth", "Australia", "Oceania", -31.9523, 115.8613),
+]
+
+
+def make_benchmark(n_clips: int = 40, slug: str = "toy") -> Benchmark:
+    """Clips spread over ten places, every second one with speech; nothing in it is a number
+    or a word that a view has for another reason."""
+    clips = []
+    for number in range(n_clips):
+        city, country, continent, lat, lon = PLACES[number % len(PLACES)]
+        shift = 0.001 * (number // len(PLACES)) + 0.0000917
+        clips.append(
+            Clip(
+                key=f"secretkey{number:03d}",
+                lat=lat + shift,
+                lon=lon + shift,
+                city=city,
+                country=country,
+                continent=continent,
+                file_name=f"filenameof{number:03d}.mp3",
+                title=f"Titleof {number:03d}",
+                description=f"Descriptionof {number:03d}",
+                classes={
+                    "human": 0.8 if number // len(PLACES) % 2 else 0.0,
+                    "animal": round(0.314007 + number / 100_000, 6),  # each its own
+                },
+            )
+        )
+    return Benchmark(slug, "Toy benchmark", "1", tuple(clips))
+
+
+class Clock:
+    """A clock that stands still until it is told to go on."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def forward(self, **parts: float) -> None:
+        self.now += timedelta(**parts)
+
+
+def current_clip(game: Game, view: RoundView) -> Clip:
+    """The clip that is playing, found as the sound route finds it."""
+    found = game.resolve(view.clip_token)
+    assert found is not None
+    return found[0].clip(found[1])
+
+
+def play(game: Game, player: str, view: RoundView, lat: float = 10.0) -> RoundView:
+    """Answer all that is left, to the end."""
+    while view.phase != "finished":
+        if view.phase == "playing":
+            view = game.guess(view.token, player, lat, 20.0)
+        view = game.next_clip(view.token, player)
+    return view

@@ -1,0 +1,50 @@
+"""How often something may be done, and what those are told who do it more often."""
+
+from __future__ import annotations
+
+import pytest
+
+from agl1k_core.errors import Agl1kError
+from web.quota import Quota
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_each_has_a_limit_and_all_have_one() -> None:
+    clock = Clock()
+    quota = Quota("rounds begun", 3, 2, clock=clock)
+    quota.take("ann")
+    clock.now = 600
+    quota.take("ann")
+    with pytest.raises(
+        Agl1kError, match=r"^2 rounds begun within an hour is the limit. Try again in 50 minutes.$"
+    ):
+        quota.take("ann")
+    quota.take("ben")
+    with pytest.raises(Agl1kError, match=r"^Very many rounds begun on this site .* in 50 minutes"):
+        quota.take("eve")
+    clock.now = 3600
+    quota.take("ann")
+    with pytest.raises(Agl1kError, match="in 10 minutes"):
+        quota.take("ann")
+
+
+def test_a_limit_of_0_closes() -> None:
+    with pytest.raises(Agl1kError, match="closed for that: its limit of files published is 0"):
+        Quota("files published", 0).take()
+
+
+def test_what_is_refused_does_not_count_and_nothing_is_kept_for_ever() -> None:
+    clock = Clock()
+    quota = Quota("files published", 1, clock=clock)
+    for hour in range(50):
+        clock.now = 3600.0 * hour
+        quota.take(str(hour))
+        with pytest.raises(Agl1kError, match="in 60 minutes"):
+            quota.take("x")
+    assert (len(quota._taken), len(quota._by_one)) == (1, 1)

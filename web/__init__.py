@@ -1,0 +1,1 @@
+"""Serving: limits, quotas, login, uploads, static files, settings of the server."""
