@@ -131,7 +131,7 @@ def _boards(
     def loader(slug: str) -> Callable[[], Benchmark]:
         if slug in known:
             return lambda: known[slug][1]
-        return lambda: benchmarks.load(slug, settings)
+        return lambda: benchmarks.load_benchmark(slug, settings)
 
     return {
         slug: Board(slug, known[slug][0] if slug in known else "AGL1K", loader(slug),

@@ -1,4 +1,4 @@
-"""The two kinds of error that people see, and the line that tells one problem."""
+"""The two kinds of error that people see, and the problems that a file is refused for."""
 
 from __future__ import annotations
 
@@ -54,3 +54,38 @@ class FileRefusedError(Agl1kError):
         if self.total > len(self.problems):
             lines.append(f"  … and {self.total - len(self.problems)} more like these")
         return "\n".join(lines)
+
+
+#: Problems that are listed one by one; further ones are counted.
+MOST_SHOWN = 50
+
+
+class Problems:
+    """Collects the problems of a file: the first ones in full, all of them counted."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.shown: list[Problem] = []
+        self.total = 0
+
+    def add(self, problem: Problem) -> None:
+        """Add a problem after the others."""
+        self.total += 1
+        if len(self.shown) < MOST_SHOWN:
+            self.shown.append(problem)
+
+    def add_first(self, problem: Problem) -> None:
+        """Add a problem that is told before all others."""
+        self.total += 1
+        self.shown = [problem, *self.shown][:MOST_SHOWN]
+
+    def refusal(self, problem: Problem | None = None) -> FileRefusedError:
+        """The error for all problems, with one more after which nothing can be read."""
+        if problem is not None:
+            self.add(problem)
+        return FileRefusedError(self.source, self.shown, self.total)
+
+    def raise_if_any(self) -> None:
+        """Raise ``FileRefusedError`` if there are problems."""
+        if self.total:
+            raise self.refusal()

@@ -42,12 +42,12 @@ def open_registry(
     if chosen_published and not tables.published_table(settings).is_file():
         problems += _problem_of(lambda: (fetch or bring_table)(settings))
     if tables.published_table(settings).is_file():
-        published = tables.load(tables.PUBLISHED_SLUG, settings)
+        published = tables.load_benchmark(tables.PUBLISHED_SLUG, settings)
         benchmarks[published.slug] = published
     if chosen_published:
         default = tables.PUBLISHED_SLUG if tables.PUBLISHED_SLUG in benchmarks else default
     elif settings.benchmark != demo.slug:
-        chosen = tables.load(settings.benchmark, settings)
+        chosen = tables.load_benchmark(settings.benchmark, settings)
         benchmarks[chosen.slug], default = chosen, chosen.slug
         problems += _silence_of(chosen)
     return Registry(benchmarks, default, tuple(problems))

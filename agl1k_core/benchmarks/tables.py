@@ -45,7 +45,7 @@ _FOLDER_REQUIRED = ("key", "latitude", "longitude", "file")
 Row = tuple[int, dict[str, str]]
 
 
-def load(spec: str, settings: Settings) -> Benchmark:
+def load_benchmark(spec: str, settings: Settings) -> Benchmark:
     """The benchmark that ``spec`` names: ``demo``, ``agl1k``, a table's path or a folder's.
 
     Raises ``Agl1kError`` when there is none, ``FileRefusedError`` when its table is broken.

@@ -104,7 +104,7 @@ def rate(
         attempts=attempts,
         temperature=temperature if temperature >= 0 else None,
     )
-    on = benchmarks.load(benchmark or settings.benchmark, settings)
+    on = benchmarks.load_benchmark(benchmark or settings.benchmark, settings)
     read = predictions.read(file, on, max_bytes=predictions.OWN_MAX_BYTES)
     ear = Analyzer(AcousticFilters(), tagger_maker(tagger, weights))
     presences, made_by = _presences(on, [*read.keys], ear, kept, workers)
@@ -204,7 +204,7 @@ def report_model(
         _check_tagger(fitted, tagger, "tables")
     continents: dict[str, str] = {}
     if benchmark:
-        on = benchmarks.load(benchmark, Settings.from_env())
+        on = benchmarks.load_benchmark(benchmark, Settings.from_env())
         continents = dict(zip(on.index, on.continents, strict=True))
         tags = read_tags(on.audio_dir)
         _check_tagger(fitted, tags.tagger, "benchmark's tags.json")

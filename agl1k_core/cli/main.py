@@ -77,7 +77,7 @@ def root(
 
 def _benchmark(spec: str | None) -> Benchmark:
     settings = Settings.from_env()
-    return benchmarks.load(spec or settings.benchmark, settings)
+    return benchmarks.load_benchmark(spec or settings.benchmark, settings)
 
 
 def _read(file: Path, benchmark: Benchmark) -> Predictions:
@@ -167,7 +167,7 @@ def fetch(
     """Bring the published AGL1K table and, when asked, its recordings. Run again to resume."""
     settings = Settings.from_env()
     path = benchmarks.bring_table(settings, patience=Patience())
-    benchmark = benchmarks.load(benchmarks.PUBLISHED_SLUG, settings)
+    benchmark = benchmarks.load_benchmark(benchmarks.PUBLISHED_SLUG, settings)
     typer.echo(f"{len(benchmark)} clips in {path}")
     if recordings or keys:
         _fetch_recordings(benchmark, benchmarks.fetched_audio_dir(settings), keys, workers)

@@ -50,7 +50,7 @@ def open_collection(source: Path, recordings: Path | None, settings: Settings) -
     else:
         table = source
         audio_dir = recordings or settings.audio_dir
-        benchmark = benchmarks.load(str(source), replace(settings, audio_dir=audio_dir))
+        benchmark = benchmarks.load_benchmark(str(source), replace(settings, audio_dir=audio_dir))
         folder = benchmark.audio_dir or source.parent
     if not folder.is_dir():
         raise Agl1kError(f"There is no folder {folder}. Name the recordings' with --recordings.")

@@ -8,46 +8,14 @@ from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 
-from agl1k_core.errors import FileRefusedError, Problem
+from agl1k_core.errors import Problem, Problems
 
-#: Problems listed one by one; further ones are counted.
-SHOWN_PROBLEMS = 50
 ID_KEYS = ("key", "id", "clip", "question_id")
 #: Records that are turned into columns at a time, which bounds the memory of a large file.
 BATCH_SIZE = 50_000
 #: More fields than any record has; every one of them costs.
 MOST_FIELDS = 1000
 WHAT_TO_SEND = "Send JSON, JSON Lines or CSV as plain UTF-8 text"
-
-
-class Problems:
-    """The problems of a file: the first ones in full, all of them counted."""
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.shown: list[Problem] = []
-        self.total = 0
-
-    def add(self, problem: Problem) -> None:
-        self.total += 1
-        if len(self.shown) < SHOWN_PROBLEMS:
-            self.shown.append(problem)
-
-    def add_surplus(self, most: int) -> None:
-        """Tell, before all else, that a file goes on after ``most`` records."""
-        found = f"The file has more than {most:,} records, many more than there are clips"
-        todo = "Send one record per clip, and choose the benchmark that they belong to"
-        self.total += 1
-        self.shown = [Problem(found, todo), *self.shown][:SHOWN_PROBLEMS]
-
-    def refusal(self, found: str, todo: str, line: int | None = None) -> FileRefusedError:
-        """The error for a problem after which nothing more can be read."""
-        self.add(Problem(found, todo, line=line))
-        return FileRefusedError(self.source, self.shown, self.total)
-
-    def raise_if_any(self) -> None:
-        if self.total:
-            raise FileRefusedError(self.source, self.shown, self.total)
 
 
 @dataclass(frozen=True)
@@ -117,4 +85,11 @@ def decoded(data: bytes, encoding: str, problems: Problems) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = f"Byte {error.start + 1} is not {encoding.upper()} text"
-        raise problems.refusal(found, "Save the file as UTF-8", line) from None
+        raise problems.refusal(Problem(found, "Save the file as UTF-8", line=line)) from None
+
+
+def add_surplus(problems: Problems, most: int) -> None:
+    """Tell, before all else, that a file goes on after ``most`` records."""
+    found = f"The file has more than {most:,} records, many more than there are clips"
+    todo = "Send one record per clip, and choose the benchmark that they belong to"
+    problems.add_first(Problem(found, todo))

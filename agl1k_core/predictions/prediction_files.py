@@ -11,7 +11,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from agl1k_core.errors import Problem
+from agl1k_core.errors import Problem, Problems
 from agl1k_core.predictions.flat_records import Needed
 from agl1k_core.predictions.prediction_batches import (
     BATCH_SIZE,
@@ -20,7 +20,7 @@ from agl1k_core.predictions.prediction_batches import (
     WHAT_TO_SEND,
     Batch,
     ColumnBatch,
-    Problems,
+    add_surplus,
     decoded,
 )
 from agl1k_core.predictions.prediction_json import json_batches
@@ -50,7 +50,7 @@ def read_batches(data: bytes, problems: Problems, most: int, needed: Needed) -> 
     data = _as_utf8(data, problems)
     start = data.lstrip()[:1]
     if not start:
-        raise problems.refusal("The file is empty", WHAT_TO_SEND)
+        raise problems.refusal(Problem("The file is empty", WHAT_TO_SEND))
     if start in b"{[":
         yield from json_batches(data, problems, most, needed)
     else:
@@ -60,9 +60,9 @@ def read_batches(data: bytes, problems: Problems, most: int, needed: Needed) -> 
 def _as_utf8(data: bytes, problems: Problems) -> bytes:
     for signature, kind in _SIGNATURES.items():
         if data.startswith(signature):
-            raise problems.refusal(f"The file is {kind}", f"Unpack it. {WHAT_TO_SEND}")
+            raise problems.refusal(Problem(f"The file is {kind}", f"Unpack it. {WHAT_TO_SEND}"))
     if data[257:262] == b"ustar":
-        raise problems.refusal("The file is a tar archive", f"Unpack it. {WHAT_TO_SEND}")
+        raise problems.refusal(Problem("The file is a tar archive", f"Unpack it. {WHAT_TO_SEND}"))
     for mark, encoding in (
         (b"\xff\xfe\x00\x00", "utf-32"),
         (b"\x00\x00\xfe\xff", "utf-32"),
@@ -74,7 +74,9 @@ def _as_utf8(data: bytes, problems: Problems) -> bytes:
     data = data.removeprefix(b"\xef\xbb\xbf")
     if b"\x00" in data:
         line = data.count(b"\n", 0, data.index(b"\x00")) + 1
-        raise problems.refusal("The file is binary: it holds a zero byte", WHAT_TO_SEND, line)
+        raise problems.refusal(
+            Problem("The file is binary: it holds a zero byte", WHAT_TO_SEND, line=line)
+        )
     return data
 
 
@@ -87,14 +89,16 @@ def _csv_batches(data: bytes, problems: Problems, most: int) -> Iterator[Batch]:
     try:
         names = tuple(name.strip() for name in next(reader, []))
     except csv.Error as error:
-        raise problems.refusal(f"The header is broken: {error}", "Check the quotes", 1) from None
+        raise problems.refusal(
+            Problem(f"The header is broken: {error}", "Check the quotes", line=1)
+        ) from None
     _check_header(names, problems)
     rows: list[list[str]] = []
     numbers: list[int] = []
     lines: list[int] = []
     for number, (row, line) in enumerate(_csv_rows(reader, problems), 1):
         if number > most:
-            problems.add_surplus(most)
+            add_surplus(problems, most)
             break
         if len(row) != len(names):
             found = f"The row has {len(row)} fields, the header {len(names)}"
@@ -132,10 +136,10 @@ def _check_header(names: tuple[str, ...], problems: Problems) -> None:
         found = f"The first line names none of the columns {', '.join(ID_KEYS)}"
         shown = ", ".join(repr(name[:40]) for name in names[:8])
         todo = f"It begins {shown}. {WHAT_TO_SEND}; a CSV needs a header with the clip's key"
-        raise problems.refusal(found, todo, 1)
+        raise problems.refusal(Problem(found, todo, line=1))
     if len(names) > MOST_FIELDS:
         found = f"The header has {len(names):,} columns, the limit is {MOST_FIELDS:,}"
-        raise problems.refusal(found, "Leave out what is not needed", 1)
+        raise problems.refusal(Problem(found, "Leave out what is not needed", line=1))
     for name in sorted(name for name, times in Counter(names).items() if name and times > 1):
         problems.add(Problem("The header names it twice", "Rename one", line=1, field=name))
     problems.raise_if_any()

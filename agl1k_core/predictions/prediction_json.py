@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
-from agl1k_core.errors import Problem
+from agl1k_core.errors import Problem, Problems
 from agl1k_core.predictions.flat_records import FlatColumns, Needed, count_names, flat_columns
 from agl1k_core.predictions.prediction_batches import (
     BATCH_SIZE,
@@ -17,7 +17,7 @@ from agl1k_core.predictions.prediction_batches import (
     Batch,
     ColumnBatch,
     ObjectBatch,
-    Problems,
+    add_surplus,
     decoded,
 )
 
@@ -67,7 +67,7 @@ def json_batches(data: bytes, problems: Problems, most: int, needed: Needed) -> 
             tree = _lenient_json(data.decode("utf-8"), problems)
     records = _records_of(tree, problems)
     if len(records) > most:
-        problems.add_surplus(most)
+        add_surplus(problems, most)
         records = records[:most]
     for first in range(0, len(records), BATCH_SIZE):
         numbers = range(first + 1, first + 1 + BATCH_SIZE)
@@ -133,7 +133,7 @@ def _lenient_json(text: str, problems: Problems) -> object:
     except json.JSONDecodeError as error:
         found, line = f"The JSON breaks off or is broken at column {error.colno}: {error.msg}", None
         line, todo = error.lineno, "Correct it there, or write the file with a JSON library"
-    raise problems.refusal(found, todo, line)
+    raise problems.refusal(Problem(found, todo, line=line))
 
 
 def _lenient_loads(text: str) -> object:
@@ -151,7 +151,9 @@ def _records_of(tree: object, problems: Problems) -> list[object]:
     if isinstance(tree, list):
         return tree
     if not isinstance(tree, dict):
-        raise problems.refusal("The JSON holds no records", "Send a list of objects, one per clip")
+        raise problems.refusal(
+            Problem("The JSON holds no records", "Send a list of objects, one per clip")
+        )
     if any(isinstance(tree.get(name), str | int) for name in ID_KEYS):
         return [tree]
     for name in _WRAPPERS & tree.keys():
@@ -177,7 +179,7 @@ def _json_lines(data: bytes, problems: Problems, most: int, needed: Needed) -> I
         numbered = enumerate(every_line[first : first + BATCH_SIZE], first + 1)
         filled = [(number, line) for number, line in numbered if line and not line.isspace()]
         if is_surplus := count + len(filled) > most:
-            problems.add_surplus(most)
+            add_surplus(problems, most)
             filled = filled[: most - count]
         numbers, lines = [number for number, _ in filled], [line for _, line in filled]
         records = range(count + 1, count + 1 + len(lines))

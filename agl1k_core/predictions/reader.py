@@ -30,8 +30,8 @@ from agl1k_core.answers import (
     parse_answer,
 )
 from agl1k_core.benchmarks import Benchmark
-from agl1k_core.errors import Problem
-from agl1k_core.predictions.prediction_batches import ID_KEYS, Batch, Problems
+from agl1k_core.errors import Problem, Problems
+from agl1k_core.predictions.prediction_batches import ID_KEYS, Batch
 from agl1k_core.predictions.prediction_files import read_batches
 from agl1k_core.predictions.prediction_json import KEYED
 
@@ -103,7 +103,7 @@ def _read(data: bytes, benchmark: Benchmark, problems: Problems) -> Predictions:
     table = _joined(tables)
     if table is None:
         problems.raise_if_any()
-        raise problems.refusal("The file holds no predictions", "Send one record per clip")
+        raise problems.refusal(Problem("The file holds no predictions", "Send one record per clip"))
     _check_clips(table, benchmark, problems)
     problems.raise_if_any()
     columns = table.columns
@@ -127,9 +127,13 @@ def _load(source: Path | bytes, max_bytes: int, problems: Problems) -> bytes:
             return source if isinstance(source, bytes) else source.read_bytes()
     except OSError as error:
         reason = error.strerror or "it cannot be read"
-        raise problems.refusal(f"The file cannot be opened: {reason}", "Check the path") from None
+        raise problems.refusal(
+            Problem(f"The file cannot be opened: {reason}", "Check the path")
+        ) from None
     found = f"The file has {size / 2**20:.1f} MB, the limit is {max_bytes / 2**20:g} MB"
-    raise problems.refusal(found, "Leave out what is not needed, such as the question of each clip")
+    raise problems.refusal(
+        Problem(found, "Leave out what is not needed, such as the question of each clip")
+    )
 
 
 @dataclass

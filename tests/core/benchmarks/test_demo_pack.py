@@ -33,7 +33,7 @@ Break = Callable[[Path], None]
 
 @pytest.fixture(scope="module")
 def demo() -> Benchmark:
-    return benchmarks.load("demo", Settings.from_env({}))
+    return benchmarks.load_benchmark("demo", Settings.from_env({}))
 
 
 @pytest.fixture(scope="module")

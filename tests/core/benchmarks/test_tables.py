@@ -157,24 +157,24 @@ def settings(tmp_path: Path) -> Settings:
 
 def test_load_says_how_to_bring_the_published_table(settings: Settings) -> None:
     with pytest.raises(Agl1kError, match="agl1k fetch"):
-        benchmarks.load("agl1k", settings)
+        benchmarks.load_benchmark("agl1k", settings)
     path = benchmarks.published_table(settings)
     path.parent.mkdir(parents=True)
     write(path, BROKEN_HEADER, PRESTON)
-    assert benchmarks.load("agl1k", settings).audio_dir == path.parent / "audio"
+    assert benchmarks.load_benchmark("agl1k", settings).audio_dir == path.parent / "audio"
 
 
 def test_load_by_path(settings: Settings, tmp_path: Path) -> None:
     table = write(tmp_path / "any.csv", BROKEN_HEADER, PRESTON)
     (tmp_path / "audio").mkdir()
-    assert benchmarks.load(str(table), settings).audio_dir == tmp_path / "audio"
+    assert benchmarks.load_benchmark(str(table), settings).audio_dir == tmp_path / "audio"
     folder = folder_of(tmp_path / "f", "key,latitude,longitude,file", "x,1,2,x.mp3")
-    assert len(benchmarks.load(str(folder), settings)) == 1
-    assert len(benchmarks.load(str(folder / "clips.csv"), settings)) == 1
+    assert len(benchmarks.load_benchmark(str(folder), settings)) == 1
+    assert len(benchmarks.load_benchmark(str(folder / "clips.csv"), settings)) == 1
     with pytest.raises(Agl1kError, match="There is no benchmark 'nowhere'"):
-        benchmarks.load("nowhere", settings)
+        benchmarks.load_benchmark("nowhere", settings)
     with pytest.raises(Agl1kError, match=r"holds no clips\.csv"):
-        benchmarks.load(str(tmp_path / "audio"), settings)
+        benchmarks.load_benchmark(str(tmp_path / "audio"), settings)
 
 
 def test_content_hash_follows_the_content_only(table: Path, tmp_path: Path) -> None:
