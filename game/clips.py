@@ -29,12 +29,12 @@ from fastapi.responses import FileResponse, PlainTextResponse
 from agl1k_core import audio
 from agl1k_core.benchmarks import (
     Benchmark,
-    Patience,
     UnreachableError,
     fetch_recording,
     find_recording,
 )
 from agl1k_core.errors import Agl1kError
+from agl1k_core.http import Patience
 
 log = logging.getLogger(__name__)
 

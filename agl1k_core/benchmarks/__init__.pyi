@@ -1,6 +1,6 @@
 """Clips with a known place: tables, folders, recordings, and where they come from."""
 
-from .download import Patience, UnreachableError
+from .download import UnreachableError
 from .fetch import FetchOutcome, fetch_recording, fetch_recordings, fetch_table
 from .model import CLASSES, PRESENT_FROM, SUBSET_CLASSES, Benchmark, Clip
 from .recordings import SUFFIXES, find_recording, recording_name
@@ -34,7 +34,6 @@ __all__ = [
     "PRESENT_FROM",
     "PUBLISHED_FILE",
     "PUBLISHED_SLUG",
-    "Patience",
     "SUBSET_CLASSES",
     "SUFFIXES",
     "TAGS",

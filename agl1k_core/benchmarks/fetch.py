@@ -1,7 +1,7 @@
-"""The published table and the recordings, from where they are published to this machine.
+"""Fetches the published table and its recordings.
 
-Recordings are kept by key (``recordings.recording_name``), as file names are not unique. Nothing
-is requested before somebody asks for it.
+Recordings are stored by key (``recordings.recording_name``), because file names are not unique.
+Nothing is requested before a person asks for it.
 """
 
 from __future__ import annotations
@@ -22,16 +22,15 @@ from filelock import FileLock, Timeout
 from agl1k_core import audio
 from agl1k_core.benchmarks.download import (
     FolderError,
-    Patience,
     Received,
     Source,
     UnreachableError,
-    client,
     download,
 )
 from agl1k_core.benchmarks.model import Benchmark, Clip
 from agl1k_core.benchmarks.recordings import find_recording, recording_name
 from agl1k_core.errors import Agl1kError
+from agl1k_core.http import Patience, open_client
 
 MAX_TABLE_BYTES = 64_000_000
 MAX_RECORDING_BYTES = 200_000_000
@@ -45,7 +44,7 @@ PATIENCE = Patience()
 
 
 class FetchOutcome(StrEnum):
-    """What became of one recording."""
+    """What happened to one recording."""
 
     FETCHED = "fetched"
     PRESENT = "already there"
@@ -54,8 +53,10 @@ class FetchOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """One recording: ``path`` where there is one, ``reason`` where it failed; ``verified_by`` is
-    the digest that it was compared with, empty where none was told."""
+    """One recording: its ``path``, or the ``reason`` why it failed.
+
+    ``verified_by`` names the digest that the file matched; it is empty if there was none.
+    """
 
     key: str
     outcome: FetchOutcome
@@ -67,12 +68,12 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class FetchReport:
-    """All recordings that were asked for, in the order of the benchmark."""
+    """All requested recordings, in the order of the benchmark."""
 
     results: tuple[Fetched, ...]
 
     def of(self, outcome: FetchOutcome) -> tuple[Fetched, ...]:
-        """Those with this outcome."""
+        """The recordings with this outcome."""
         return tuple(result for result in self.results if result.outcome is outcome)
 
     def __str__(self) -> str:
@@ -88,13 +89,13 @@ def fetch_table(
     check: Callable[[Path], object] | None = None,
     patience: Patience = PATIENCE,
 ) -> Path:
-    """Fetch the published table into ``target``, which stays as it was if that fails.
+    """Fetch the published table into ``target``, which stays unchanged if that fails.
 
-    ``check`` is called with the new file before it takes its place and raises ``Agl1kError`` if it
-    is no such table. Raises ``Agl1kError``.
+    ``check`` gets the new file before it replaces the old one, and raises ``Agl1kError`` if it is
+    not such a table. Raises ``Agl1kError``.
     """
     _make_folder(target.parent)
-    with client(patience) as http:
+    with open_client(patience) as http:
         download(http, Source(url, MAX_TABLE_BYTES, check=check), target, patience=patience)
     return target
 
@@ -102,10 +103,10 @@ def fetch_table(
 def fetch_recording(
     benchmark: Benchmark, key: str, folder: Path, *, patience: Patience = PATIENCE
 ) -> Path:
-    """Fetch one clip's recording into ``folder``, by key; raises ``Agl1kError``, ``KeyError``."""
+    """Fetch a clip's recording into ``folder``; raises ``Agl1kError``, ``KeyError``."""
     clip = benchmark.clip(key)
     _make_folder(folder)
-    with client(patience) as http:
+    with open_client(patience) as http:
         target = folder / recording_name(clip)
         source = _source(benchmark, clip, {})
         download(http, source, target, patience=patience)
@@ -122,27 +123,54 @@ def fetch_recordings(
     checksum_url: str | None = None,
     patience: Patience = PATIENCE,
 ) -> FetchReport:
-    """Fetch the recordings that ``folder`` lacks; a failed one never stops the others.
+    """Fetch the recordings that ``folder`` lacks; a failed one does not stop the others.
 
-    ``benchmark.audio_url`` is the template of the addresses. ``checksum_url`` is the template of
-    files in the Internet Archive's ``_files.xml`` format, used by itself for addresses of the
-    Archive; ``""`` for none. ``progress`` is called in this thread after each recording. Where the
-    folder takes no more, or the source cannot be reached at all, the rest are reported as not
-    tried. Raises ``Agl1kError`` if nothing can be fetched to begin with.
+    Parameters
+    ----------
+    benchmark
+        Its ``audio_url`` is the template of the addresses.
+    folder
+        Where recordings are stored, each under its clip's key.
+    keys
+        Clips to fetch; all by default.
+    workers
+        Downloads at once.
+    progress
+        Called in this thread after each recording.
+    checksum_url
+        Template of addresses of checksums in the Internet Archive's ``_files.xml`` format; ``""``
+        for none. By default the Archive's own are used for recordings that come from there.
+    patience
+        How long to wait, and how often to try.
+
+    Returns
+    -------
+    FetchReport
+        An outcome for each clip. If the folder is full, or the source cannot be reached at all,
+        the remaining recordings are reported as not tried.
+
+    Raises
+    ------
+    Agl1kError
+        If nothing can be fetched at all.
     """
     wanted = benchmark.index if keys is None else dict.fromkeys(keys)
     clips = [benchmark.clip(key) for key in wanted]
     if not benchmark.audio_url:
-        raise Agl1kError(f"Benchmark {benchmark.slug} names no address to fetch recordings from.")
+        raise Agl1kError(
+            f"Benchmark {benchmark.slug} has no address from which to fetch recordings."
+        )
     if checksum_url is None:
         checksum_url = ARCHIVE_CHECKSUMS if benchmark.audio_url.startswith(ARCHIVE) else ""
     _make_folder(folder)
     try:
-        with FileLock(folder / ".fetch.lock", timeout=0), client(patience) as http:
+        with FileLock(folder / ".fetch.lock", timeout=0), open_client(patience) as http:
             run = _Run(benchmark, folder, http, checksum_url, patience, 2 * workers)
             return _in_parallel(run, clips, workers, progress)
     except Timeout:
-        raise Agl1kError("Another fetch is filling this folder. Wait until it is done.") from None
+        raise Agl1kError(
+            "Another fetch is filling this folder. Wait until it has finished."
+        ) from None
 
 
 def _in_parallel(
@@ -160,7 +188,7 @@ def _in_parallel(
                 results[result.key] = result
                 if progress:
                     progress(result)
-        except BaseException:  # Ctrl-C too: what is under way is kept and ends soon
+        except BaseException:  # Ctrl-C too: running downloads end soon, and their parts are kept
             run.stop("stopped")
             pool.shutdown(cancel_futures=True)
             raise
@@ -227,7 +255,7 @@ class _Run:
         )
 
     def _count(self, unreachable: bool, reason: str) -> None:
-        """Give up on the rest after so many recordings in a row without any connection."""
+        """Give up after too many recordings in a row without a connection."""
         with self._lock:
             self._unreachable = self._unreachable + 1 if unreachable else 0
             give_up = self._unreachable >= self._most_unreachable
@@ -235,7 +263,7 @@ class _Run:
             self.stop(reason)
 
     def _checksums(self, clip: Clip) -> Mapping[str, str]:
-        """What the source tells of the file; nothing where it doesn't: then it goes unverified."""
+        """The source's checksums; without any, the recording is fetched unverified."""
         url = _filled(self._checksum_url, clip)
         with tempfile.TemporaryDirectory() as scratch:
             path = Path(scratch) / "files.xml"
@@ -257,7 +285,7 @@ class _Run:
 
 
 def archive_checksums(xml: bytes, file_name: str) -> dict[str, str]:
-    """``md5`` and ``sha1`` of a file in an Internet Archive ``_files.xml``; empty if not there."""
+    """``md5`` and ``sha1`` of a file in an Internet Archive ``_files.xml``; empty if absent."""
     try:
         root = ElementTree.fromstring(xml)
     except ElementTree.ParseError:
@@ -271,17 +299,21 @@ def archive_checksums(xml: bytes, file_name: str) -> dict[str, str]:
 
 def _source(benchmark: Benchmark, clip: Clip, checksums: Mapping[str, str]) -> Source:
     if not benchmark.audio_url:
-        raise Agl1kError(f"Benchmark {benchmark.slug} names no address to fetch recordings from.")
+        raise Agl1kError(
+            f"Benchmark {benchmark.slug} has no address from which to fetch recordings."
+        )
     url = _filled(benchmark.audio_url, clip)
     return Source(url, MAX_RECORDING_BYTES, checksums, audio.check_beginning)
 
 
 def _filled(template: str, clip: Clip) -> str:
-    """The address of a clip. A key or name made of dots alone would climb out of its folder."""
+    """A clip's address. A key or name of dots alone would lead out of its folder, so it raises."""
     values = {"{key}": clip.key, "{file_name}": clip.file_name}
     for name, value in values.items():
         if name in template and not value.strip("."):
-            raise Agl1kError(f"The clip's {name.strip('{}')} {value!r} makes no address.")
+            raise Agl1kError(
+                f"The clip's {name.strip('{}')} {value!r} cannot be part of an address."
+            )
     parts = template.replace("{key}", "\0key\0").replace("{file_name}", "\0file_name\0")
     filled = parts.replace("\0key\0", quote(clip.key, safe=""))
     return filled.replace("\0file_name\0", quote(clip.file_name, safe=""))
@@ -294,6 +326,6 @@ def _make_folder(folder: Path) -> None:
             pass
     except OSError as error:
         raise Agl1kError(
-            f"The folder {folder} takes no files: {error.strerror}. Choose another one, or change "
-            "who may write there."
+            f"The folder {folder} cannot be written to: {error.strerror}. Choose another one, or "
+            "change its permissions."
         ) from None

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agl1k_core.benchmarks import tables
-from agl1k_core.benchmarks.download import Patience
 from agl1k_core.benchmarks.fetch import fetch_table
 from agl1k_core.benchmarks.model import Benchmark
 from agl1k_core.benchmarks.recordings import find_recording
 from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
+from agl1k_core.http import Patience
 
 #: At start-up nobody should wait long for a network that is not there.
 START_UP = Patience(connect_s=5, read_s=10, attempt_s=30, attempts=2, longest_wait_s=3)

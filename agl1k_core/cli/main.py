@@ -17,13 +17,14 @@ import typer
 from tqdm import tqdm
 
 from agl1k_core import __version__, benchmarks, predictions, scoring
-from agl1k_core.benchmarks import Benchmark, Patience, fetch_recordings
+from agl1k_core.benchmarks import Benchmark, fetch_recordings
 from agl1k_core.benchmarks import FetchOutcome as Outcome
 from agl1k_core.cli import building as commands
 from agl1k_core.cli import localizability as localizability_commands
 from agl1k_core.cli.console import out, refusing
 from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
+from agl1k_core.http import Patience
 from agl1k_core.predictions import Predictions
 
 app = typer.Typer(

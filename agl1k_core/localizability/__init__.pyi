@@ -2,8 +2,7 @@
 
 from .agreement import by_continent, judge_agreement
 from .evidence import gather
-from .judge_choice import GivingUp, choose_judges
-from .judges import ApiJudge, Judge, WordMatchJudge
+from .judges import ApiJudge, GivingUp, Judge, WordMatchJudge, choose_judges
 from .model import (
     ALPHA,
     GAMMA_KM,

@@ -2,8 +2,8 @@
 
 A judge reads the reasoning and rates categories on a five-level scale from 0 to 1 (Zhang et al.
 2026, "The Sonar Moment", section 3.3.1 and appendix B.9.2). ``ApiJudge`` asks a language model
-through any API that speaks OpenAI's chat completions; ``WordMatchJudge`` needs no network and only
-counts the words of a category's name.
+through any API with OpenAI's chat completions; ``WordMatchJudge`` needs no network and only counts
+the words of a category's name.
 """
 
 from __future__ import annotations
@@ -11,22 +11,33 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import secrets
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol
 
 import httpx
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 from agl1k_core.errors import Agl1kError
+from agl1k_core.files import write_atomically
+from agl1k_core.http import (
+    RETRIED_STATUSES,
+    Patience,
+    TransientError,
+    host_of,
+    network_errors,
+    open_client,
+    retry_after_s,
+    retrying,
+    timely,
+)
 
 #: The five levels: none, minor, moderate, significant, the main one.
 LEVELS = (0.0, 0.2, 0.5, 0.8, 1.0)
-#: Where the next level begins, between the bands of the paper's prompt (0.1 to 0.3 is minor, …).
+#: Where the next level begins: between the bands of the paper's prompt (0.1 to 0.3 is minor, …).
 _BOUNDS = (0.05, 0.35, 0.65, 0.95)
 
 PROMPT = """\
@@ -55,12 +66,12 @@ rate it.
 """
 
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
-_RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)
-_LONGEST_WAIT_S = 60.0
+#: Judges think longer than servers of files take to answer.
+PATIENCE = Patience(read_s=120.0, attempts=5)
 
 
 class Judge(Protocol):
-    """Rates the contribution of categories to a reasoning; ``name`` tells the judge."""
+    """Rates how much categories contributed to a reasoning; ``name`` identifies the judge."""
 
     @property
     def name(self) -> str: ...
@@ -73,25 +84,27 @@ class Judge(Protocol):
 def parse_ratings(
     text: str, categories: Sequence[str], *, five_levels: bool = True
 ) -> dict[str, float]:
-    """A judge's answer as category -> contribution; categories it left out are 0.
+    """The contribution of each category in a judge's answer; categories it left out are 0.
 
-    The answer must be one JSON object, bare or in a code fence, whose keys are of ``categories``,
-    each once, and whose values are numbers from 0 to 1; with ``five_levels`` each goes to its level
-    of ``LEVELS``. Raises ``Agl1kError`` that names everything that is wrong.
+    The answer must be one JSON object, bare or in a code fence. Its keys are among ``categories``,
+    each at most once; its values are numbers from 0 to 1, which ``five_levels`` rounds to
+    ``LEVELS``. Raises ``Agl1kError`` that names everything that is wrong.
     """
     fenced = _FENCE.match(text)
     began = f"It began {text[:80]!r}."
     try:
         pairs = json.loads(fenced[1] if fenced else text, object_pairs_hook=_Pairs)
     except (ValueError, RecursionError) as error:
-        raise Agl1kError(f"The judge's answer is no JSON: {error}. {began}") from None
+        raise Agl1kError(f"The judge's answer is not JSON: {error}. {began}") from None
     if not isinstance(pairs, _Pairs):
-        raise Agl1kError(f"The judge's answer is no JSON object. {began}")
+        raise Agl1kError(f"The judge's answer is not a JSON object. {began}")
     names = [name for name, _ in pairs]
-    problems = [f"{name!r} is none of the categories" for name in names if name not in categories]
+    problems = [
+        f"{name!r} is not one of the categories" for name in names if name not in categories
+    ]
     problems += [f"{name!r} is rated twice" for name in {*names} if names.count(name) > 1]
     problems += [
-        f"{name!r} is rated {value!r}, which is no number from 0 to 1"
+        f"{name!r} is rated {value!r}, which is not a number from 0 to 1"
         for name, value in pairs
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1
     ]
@@ -102,34 +115,30 @@ def parse_ratings(
 
 
 def level(value: float) -> float:
-    """The level of ``LEVELS`` in whose band a value lies."""
+    """The level in whose band a value lies."""
     return LEVELS[bisect_right(_BOUNDS, value)]
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """An object's members as written, so that a name written twice shows."""
+    """An object's members as written, so that a repeated name is noticed."""
 
 
 @dataclass(frozen=True)
 class ApiJudge:
     """A language model behind an OpenAI-compatible API.
 
-    ``base_url`` ends before ``/chat/completions``; ``key`` is sent as a bearer token and kept
-    nowhere. Answers are kept in ``cache_dir`` by model and prompt, so that a run that was broken
-    off costs nothing twice. Errors that pass (time-outs, refused connections, 429, 5xx) and
-    answers that cannot be parsed are tried again, up to ``attempts`` times. ``temperature`` is
-    None for models that take none.
+    ``base_url`` ends before ``/chat/completions``; ``key`` is sent as a bearer token and stored
+    nowhere. Answers are kept in ``cache_dir`` by model and prompt, so an interrupted run pays for
+    no answer twice. Time-outs, failed connections, passing errors of the server (429, 5xx) and
+    unusable answers are retried. ``temperature`` is None for models that accept none.
     """
 
     model: str
     base_url: str
     key: str = field(default="", repr=False)
     cache_dir: Path | None = None
-    attempts: int = 5
     temperature: float | None = 0.0
-    wait_s: float = 1.0
-    timeout_s: float = 120.0
-    client: httpx.Client = field(default_factory=httpx.Client, repr=False, compare=False)
+    patience: Patience = PATIENCE
 
     @property
     def name(self) -> str:
@@ -141,28 +150,24 @@ class ApiJudge:
         if not reasoning.strip() or not categories:
             return dict.fromkeys(categories, 0.0)
         prompt = PROMPT.format(categories="\n".join(categories), reasoning=reasoning)
-        cached = self._cached(prompt)
-        if cached is not None:
-            return parse_ratings(cached, categories)
-        retrying = Retrying(
-            stop=stop_after_attempt(self.attempts),
-            wait=self._wait_s,
-            retry=retry_if_exception(_passes),
-            reraise=True,
-        )
-        try:
-            answer = retrying(self._ask, prompt, categories)
-        except _UnusableError as error:
-            raise Agl1kError(f"{self.model}: {error}") from None
-        except httpx.HTTPStatusError as error:
-            raise Agl1kError(_refusal(self.model, error.response)) from None
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Agl1kError(
-                f"{self.model}: no answer from {self.base_url} "
-                f"({type(error).__name__}: {error}). Check the address and the network."
-            ) from None
-        self._keep(prompt, answer)
+        answer = self._cached(prompt)
+        if answer is None:
+            answer = self._answer(prompt, categories)
+            self._keep(prompt, answer)
         return parse_ratings(answer, categories)
+
+    def _answer(self, prompt: str, categories: Sequence[str]) -> str:
+        try:
+            host_of(self.base_url)
+            return retrying(self.patience)(self._ask, prompt, categories)
+        except TransientError as error:
+            advice = f"Check the address {self.base_url} and the network."
+            raise Agl1kError(
+                f"{self.model} was tried {self.patience.tries} and {error}. "
+                f"{advice if error.unreachable else 'Try again later.'}"
+            ) from None
+        except Agl1kError as error:
+            raise Agl1kError(f"{self.model}: {error}") from None
 
     def _ask(self, prompt: str, categories: Sequence[str]) -> str:
         request: dict[str, Any] = {
@@ -171,28 +176,30 @@ class ApiJudge:
         }
         if self.temperature is not None:
             request["temperature"] = self.temperature
-        response = self.client.post(
-            f"{self.base_url.rstrip('/')}/chat/completions",
-            json=request,
-            headers={"Authorization": f"Bearer {self.key}"} if self.key else {},
-            timeout=self.timeout_s,
-        )
-        response.raise_for_status()
-        answer = _content(response)
+        answer = _content(self._posted(request))
         try:
             parse_ratings(answer, categories)
         except Agl1kError as error:
-            raise _UnusableError(str(error)) from None
+            raise TransientError(f"gave no usable answer. {str(error).rstrip('.')}") from None
         return answer
 
-    def _wait_s(self, state: RetryCallState) -> float:
-        """What the server asks for, else twice as long every time."""
-        error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, httpx.HTTPStatusError):
-            asked = error.response.headers.get("retry-after", "")
-            if asked.isdigit():
-                return min(float(asked), _LONGEST_WAIT_S)
-        return min(self.wait_s * 2.0 ** (state.attempt_number - 1), _LONGEST_WAIT_S)
+    def _posted(self, request: Mapping[str, Any]) -> bytes:
+        """The body of the API's answer."""
+        url = f"{self.base_url.rstrip('/')}/chat/completions"
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        with (
+            network_errors(),
+            self._client.stream(
+                "POST", url, json=request, headers=headers, follow_redirects=False
+            ) as answer,
+        ):
+            body = b"".join(timely(answer.iter_bytes(), self.patience))
+        _refuse_status(answer, body)
+        return body
+
+    @cached_property
+    def _client(self) -> httpx.Client:
+        return open_client(self.patience)
 
     def _path(self, prompt: str) -> Path | None:
         if self.cache_dir is None:
@@ -212,55 +219,46 @@ class ApiJudge:
         path = self._path(prompt)
         if path is None:
             return
-        part = path.with_name(f".{secrets.token_hex(8)}.part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps({"model": self.model, "answer": answer}), encoding="utf-8")
-            part.replace(path)
+            write_atomically(path, json.dumps({"model": self.model, "answer": answer}))
         except OSError as error:
             raise Agl1kError(f"The judges' cache cannot be written: {error.strerror}.") from None
 
 
-class _UnusableError(Exception):
-    """An answer that cannot be used; the next one may be."""
+def _refuse_status(answer: httpx.Response, body: bytes) -> None:
+    status, began = answer.status_code, body[:200].decode("utf-8", "replace")
+    if status in RETRIED_STATUSES:
+        raise TransientError(f"answered {status}: {began!r}", retry_after_s=retry_after_s(answer))
+    if not answer.is_success:
+        advice = {
+            401: "Check the key.",
+            403: "Check the key and what it may use.",
+            404: "Check the address and the model's name.",
+        }.get(status, "Try again later.")
+        raise Agl1kError(f"the server answered {status}: {began!r}. {advice}")
 
 
-def _passes(error: BaseException) -> bool:
-    if isinstance(error, httpx.HTTPStatusError):
-        return error.response.status_code in _RETRIED
-    return isinstance(error, (httpx.TransportError, _UnusableError)) and not isinstance(
-        error, httpx.UnsupportedProtocol
-    )
-
-
-def _content(response: httpx.Response) -> str:
+def _content(body: bytes) -> str:
     try:
-        content = response.json()["choices"][0]["message"]["content"]
-    except (ValueError, KeyError, IndexError, TypeError):
-        raise _UnusableError(
-            f"the response has no choices[0].message.content; it began {response.text[:80]!r}"
+        content = json.loads(body)["choices"][0]["message"]["content"]
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+        began = body[:80].decode("utf-8", "replace")
+        raise TransientError(
+            f"gave an answer without choices[0].message.content. It began {began!r}"
         ) from None
     if not isinstance(content, str) or not content.strip():
-        raise _UnusableError("the answer is empty")
+        raise TransientError("gave an empty answer")
     return content
-
-
-def _refusal(model: str, response: httpx.Response) -> str:
-    advice = {
-        401: "Check the key.",
-        403: "Check the key and what it may use.",
-        404: "Check the address and the model's name.",
-    }.get(response.status_code, "Try again later.")
-    return f"{model}: the server answered {response.status_code}: {response.text[:200]!r}. {advice}"
 
 
 @dataclass(frozen=True)
 class WordMatchJudge:
-    """No judge of reasoning: counts how often a category's words stand in the text.
+    """Counts the mentions of a category; for trying the pipeline offline, not for results.
 
-    Any part of the name between commas counts ("Waves, surf": waves or surf), in singular and
-    plural, unless a word such as "no" stands shortly before it. One to four mentions are the
-    levels 0.2, 0.5, 0.8 and 1. For trying the pipeline out without a network, not for results.
+    Each part of the name between commas counts ("Waves, surf": waves or surf), in singular and
+    plural, unless a word such as "no" comes shortly before it. One to four mentions give the
+    levels 0.2, 0.5, 0.8 and 1.
     """
 
     name: str = "word-match"
@@ -289,7 +287,7 @@ def _pattern(category: str) -> re.Pattern[str]:
 
 
 def _either(phrase: str) -> str:
-    """The phrase in singular or plural, spaces of any kind."""
+    """The phrase in singular or plural, with spaces of any kind."""
     *first, last = phrase.split()
     endings = [re.escape(last) + "(?:s|es)?"]
     if re.search(r"[^s]s\Z", last) and len(last) > 3:
@@ -297,3 +295,93 @@ def _either(phrase: str) -> str:
     if re.search(r"[^aeiou]y\Z", last):
         endings.append(re.escape(last[:-1]) + "ies")
     return r"\s+".join([*map(re.escape, first), f"(?:{'|'.join(endings)})"])
+
+
+_API = re.compile(r"(?P<model>.+?)@(?P<url>https?://[^\s,]+)(?:,(?P<variable>[A-Za-z_]\w*))?")
+
+
+def choose_judges(
+    specs: Sequence[str],
+    env: Mapping[str, str],
+    *,
+    key: str = "",
+    cache_dir: Path | None = None,
+    attempts: int = PATIENCE.attempts,
+    temperature: float | None = 0.0,
+) -> list[Judge]:
+    """Judges by name: ``word-match``, or ``MODEL@URL[,VARIABLE]`` for an API.
+
+    An API's key is in the named variable of ``env``; without one it is ``key``. Raises
+    ``Agl1kError`` that lists everything that is wrong.
+    """
+    problems: list[str] = []
+    judges: list[Judge] = []
+    for spec in specs:
+        found = _API.fullmatch(spec)
+        if spec == WordMatchJudge().name:
+            judges.append(WordMatchJudge())
+        elif found is None:
+            problems.append(
+                f"There is no judge {spec!r}. Name word-match, or an API as MODEL@URL, such as "
+                "some-model@http://127.0.0.1:8000/v1."
+            )
+        elif found["variable"] and not env.get(found["variable"]):
+            problems.append(
+                f"The key of {found['model']} should be in {found['variable']}, which is not set."
+            )
+        else:
+            judges.append(
+                ApiJudge(
+                    found["model"],
+                    found["url"],
+                    env[found["variable"]] if found["variable"] else key,
+                    cache_dir,
+                    temperature,
+                    replace(PATIENCE, attempts=attempts),
+                )
+            )
+    names = [judge.name for judge in judges]
+    problems += [
+        f"Several judges have the name {name}. Name each only once."
+        for name in dict.fromkeys(names)
+        if names.count(name) > 1
+    ]
+    if problems:
+        raise Agl1kError("\n".join(problems))
+    return judges
+
+
+@dataclass
+class GivingUp:
+    """Stops asking a judge once it has failed ``after`` times in a row.
+
+    Otherwise a wrong key or a server that is down would cost every recording its retries.
+    """
+
+    judge: Judge
+    after: int = 5
+    _failures: int = field(default=0, init=False)
+    _lock: Lock = field(default_factory=Lock, init=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The judge's name."""
+        return self.judge.name
+
+    def rate(self, reasoning: str, categories: Sequence[str]) -> dict[str, float]:
+        """See ``Judge.rate``; raises ``Agl1kError`` at once after too many failures."""
+        if self._failures >= self.after:
+            raise Agl1kError(
+                f"{self.name} is no longer asked, after {self.after} failures in a row."
+            )
+        try:
+            rated = self.judge.rate(reasoning, categories)
+        except Agl1kError:
+            self._count(self._failures + 1)
+            raise
+        self._count(0)
+        return rated
+
+    def _count(self, failures: int) -> None:
+        with self._lock:
+            self._failures = failures

@@ -17,8 +17,9 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from agl1k_core.benchmarks import Benchmark, Clip, Patience, UnreachableError, fetch_recording
+from agl1k_core.benchmarks import Benchmark, Clip, UnreachableError, fetch_recording
 from agl1k_core.errors import Agl1kError
+from agl1k_core.http import Patience
 from game.clips import (
     NO_SOUND_NOW,
     NO_SUCH_SOUND,
@@ -231,7 +232,7 @@ def test_a_failure_stands_for_a_while_and_no_longer(tmp_path: Path, sound: bytes
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (benchmark(k="x.mp3"), "names no address to fetch recordings from"),
+        (benchmark(k="x.mp3"), "has no address from which to fetch recordings"),
         (benchmark(j="x.mp3"), "has no clip k"),
     ],
 )

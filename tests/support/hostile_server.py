@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 
-from agl1k_core.benchmarks import Patience
+from agl1k_core.http import Patience
 
 #: For tests, which should not wait.
 HASTY = Patience(

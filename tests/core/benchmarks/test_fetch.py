@@ -11,16 +11,16 @@ import pytest
 from agl1k_core.benchmarks import (
     Benchmark,
     Clip,
-    Patience,
+    FetchOutcome,
     fetch_recording,
     fetch_recordings,
     fetch_table,
     find_recording,
     recording_name,
 )
-from agl1k_core.benchmarks import FetchOutcome as FetchOutcome
 from agl1k_core.benchmarks.fetch import Fetched, archive_checksums
 from agl1k_core.errors import Agl1kError
+from agl1k_core.http import Patience
 from tests.support import sounds
 from tests.support.hostile_server import HASTY, Fault, HostileServer, hostile_server
 
@@ -76,7 +76,7 @@ def test_each_recording_has_an_outcome_of_its_own(
     assert (folder / "slow.mp3").read_bytes() == (folder / "rotten.mp3").read_bytes() == sound
     assert str(report).startswith("3 fetched, 1 already there, 3 failed.\n")
     assert "busy: 127.0.0.1 was tried 4 times and answered 503" in str(report)
-    assert "page: 127.0.0.1 was tried 4 times and sent no usable file" in str(report)
+    assert "page: 127.0.0.1 was tried 4 times and sent an unusable file" in str(report)
     assert "gone: 127.0.0.1 answered 404 Not Found" in str(report)
     assert not [*folder.glob("*.part*")]
 
@@ -116,7 +116,7 @@ def test_addresses_are_quoted(
 @pytest.mark.parametrize("key", ["..", ".", ""])
 def test_dots_make_no_address(server: HostileServer, tmp_path: Path, key: str) -> None:
     report = fetch_recordings(benchmark(server.url, **{key: "x.mp3"}), tmp_path)
-    assert "makes no address" in report.results[0].reason
+    assert "cannot be part of an address" in report.results[0].reason
     assert server.requests == []
 
 
@@ -152,7 +152,7 @@ def test_checksums_of_an_archive_are_compared(
         "unlisted": "",
         "md5": "md5",
     }
-    assert "SHA1 is not the one told" in report.of(FetchOutcome.FAILED)[0].reason
+    assert "another SHA1 than announced" in report.of(FetchOutcome.FAILED)[0].reason
     assert not (tmp_path / "bad.mp3").exists()
 
 
@@ -188,21 +188,23 @@ def test_a_full_disk_ends_the_run_in_plain_words(
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert len(report.of(FetchOutcome.FAILED)) == 20
     assert len(server.requests) <= 4
-    assert "not tried: The folder takes no file: File too large. Make room" in str(report)
+    assert "not tried: The folder cannot be written to: File too large. Free some space" in str(
+        report
+    )
     assert len(fetch_recordings(wanted, tmp_path, patience=HASTY).of(FetchOutcome.FETCHED)) == 20
 
 
 def test_a_folder_that_cannot_be_written(server: HostileServer, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(Agl1kError, match=r"takes no files: .*Choose another one"):
+    with pytest.raises(Agl1kError, match=r"cannot be written to: .*Choose another one"):
         fetch_recordings(benchmark(server.url, a="a.mp3"), tmp_path / "file" / "audio")
     assert server.requests == []
 
 
 def test_no_address_to_fetch_from(tmp_path: Path) -> None:
-    with pytest.raises(Agl1kError, match="Benchmark test names no address"):
+    with pytest.raises(Agl1kError, match="Benchmark test has no address"):
         fetch_recordings(benchmark(None, a="a.mp3"), tmp_path)
-    with pytest.raises(Agl1kError, match="Benchmark test names no address"):
+    with pytest.raises(Agl1kError, match="Benchmark test has no address"):
         fetch_recording(benchmark(None, a="a.mp3"), "a", tmp_path)
 
 

@@ -208,7 +208,7 @@ def test_all_that_is_wrong_with_judges_is_told(bench: Path, predicted: Path) -> 
     result = run("rate", predicted, "-b", bench, "-o", bench.parent / "r.csv", *judges)
     assert result.exit_code == 1
     for part in ("no judge 'gpt'", "no judge 'a@ftp://x'", "NOT_SET, which is not set",
-                 "Two judges have the name word-match"):  # fmt: skip
+                 "Several judges have the name word-match"):  # fmt: skip
         assert part in result.stderr
     assert run("rate", predicted, "-b", bench, "-o", "r.csv").exit_code == 2, "no judge"
 
@@ -223,7 +223,7 @@ def test_a_judge_that_never_answers_is_asked_no_more(
     assert result.exit_code == 1
     assert len(api.requests) == 5
     assert "Check the key" in result.stderr
-    assert "asked no more after 5 failures" in " ".join(result.stderr.split()) or (
+    assert "no longer asked, after 5 failures" in " ".join(result.stderr.split()) or (
         "ratings more that failed" in result.stderr
     )
     assert "one rated nothing, so nothing was written" in result.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agl1k_core.errors import Agl1kError
+from agl1k_core.http import Patience
 from agl1k_core.localizability import ApiJudge, Judge, WordMatchJudge, judges
 from agl1k_core.localizability.judges import LEVELS, parse_ratings
 from tests.support.fake_judge_api import FakeApi, fake_api
+from tests.support.hostile_server import HASTY
 
 CATEGORIES = ("Speech", "Waves, surf", "Bird")
 GOOD = '{"Speech": 0.8, "Bird": 0.2}'
@@ -27,7 +30,7 @@ def api() -> Iterator[FakeApi]:
 
 
 def judge_of(api: FakeApi, **changes: Any) -> ApiJudge:
-    settings: dict[str, Any] = {"model": "m", "base_url": api.url, "wait_s": 0.0}
+    settings: dict[str, Any] = {"model": "m", "base_url": api.url, "patience": HASTY}
     return ApiJudge(**(settings | changes))
 
 
@@ -92,23 +95,30 @@ def test_what_will_not_pass_is_not_tried_again(api: FakeApi, status: int, advice
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (500, "the server answered 500"),
-        ("no json", "answer is no JSON"),
-        ("", "answer is empty"),
-        ({"error": 1}, r"no choices\[0\]\.message\.content"),
+        (500, "answered 500: .*as planned"),
+        ("no json", "gave no usable answer. The judge's answer is not JSON"),
+        ("", "gave an empty answer"),
+        ({"error": 1}, r"without choices\[0\]\.message\.content"),
     ],
 )
 def test_attempts_end(api: FakeApi, bad: object, message: str) -> None:
     api.will(bad)
-    with pytest.raises(Agl1kError, match=f"m: .*{message}"):
-        judge_of(api, attempts=3).rate("text", CATEGORIES)
+    with pytest.raises(Agl1kError, match=f"m was tried 3 times and .*{message}"):
+        judge_of(api, patience=replace(HASTY, attempts=3)).rate("text", CATEGORIES)
     assert len(api.requests) == 3
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:9", "ftp://x", "nonsense"])
-def test_no_server_says_check_the_address(url: str) -> None:
-    judge = ApiJudge("m", url, wait_s=0.0, attempts=2)
-    with pytest.raises(Agl1kError, match=r"no answer from .*Check the address"):
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("http://127.0.0.1:9", "m was tried 2 times and could not be reached. Check the address"),
+        ("ftp://x", "m: The source is not a web address"),
+        ("nonsense", "m: The source is not a web address"),
+    ],
+)
+def test_without_a_server_the_address_is_to_be_checked(url: str, message: str) -> None:
+    judge = ApiJudge("m", url, patience=replace(HASTY, attempts=2))
+    with pytest.raises(Agl1kError, match=message):
         judge.rate("text", CATEGORIES)
 
 
@@ -117,8 +127,10 @@ def test_the_server_says_how_long_to_wait(monkeypatch: pytest.MonkeyPatch, api: 
     monkeypatch.setattr("tenacity.nap.time.sleep", waited.append)
     api.will(GOOD)
     api.plan = [(429, {}, {"Retry-After": "7"}), (503, {}, {}), (500, {}, {}), *api.plan]
-    judge_of(api, wait_s=1.0).rate("text", CATEGORIES)
-    assert waited == [7, 2, 4]
+    judge_of(api, patience=Patience()).rate("text", CATEGORIES)
+    assert waited[0] == 7
+    assert 2 <= waited[1] <= 3
+    assert 4 <= waited[2] <= 5
 
 
 def test_answers_are_kept_by_model_and_prompt(api: FakeApi, tmp_path: Path) -> None:
@@ -137,7 +149,7 @@ def test_answers_are_kept_by_model_and_prompt(api: FakeApi, tmp_path: Path) -> N
 def test_answers_that_cannot_be_used_are_not_kept(api: FakeApi, tmp_path: Path) -> None:
     api.will("no json")
     with pytest.raises(Agl1kError):
-        judge_of(api, cache_dir=tmp_path, attempts=2).rate("text", CATEGORIES)
+        judge_of(api, cache_dir=tmp_path).rate("text", CATEGORIES)
     assert [*tmp_path.iterdir()] == []
 
 
@@ -169,21 +181,21 @@ def test_an_answer_may_stand_in_a_fence(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no JSON"),
-        (f"Here it is: {GOOD}", "no JSON"),
-        ("[0.5]", "no JSON object"),
-        ("0.5", "no JSON object"),
-        ("[" * 99999, "no JSON"),
-        ('{"speech": 0.5}', "'speech' is none of the categories"),
+        ("", "not JSON"),
+        (f"Here it is: {GOOD}", "not JSON"),
+        ("[0.5]", "not a JSON object"),
+        ("0.5", "not a JSON object"),
+        ("[" * 99999, "not JSON"),
+        ('{"speech": 0.5}', "'speech' is not one of the categories"),
         ('{"Bird": 0.5, "Bird": 0.2}', "'Bird' is rated twice"),
-        ('{"Bird": 1.1}', r"'Bird' is rated 1\.1, which is no number from 0 to 1"),
-        ('{"Bird": -0.1}', "no number from 0 to 1"),
-        ('{"Bird": "0.5"}', "rated '0.5', which is no number"),
-        ('{"Bird": true}', "no number"),
-        ('{"Bird": null}', "no number"),
-        ('{"Bird": NaN}', "no number"),
-        ('{"Bird": {"a": 1}}', "no number"),
-        ('{"Cow": 2}', "'Cow' is none of the categories; 'Cow' is rated 2"),
+        ('{"Bird": 1.1}', r"'Bird' is rated 1\.1, which is not a number from 0 to 1"),
+        ('{"Bird": -0.1}', "not a number from 0 to 1"),
+        ('{"Bird": "0.5"}', "rated '0.5', which is not a number"),
+        ('{"Bird": true}', "not a number"),
+        ('{"Bird": null}', "not a number"),
+        ('{"Bird": NaN}', "not a number"),
+        ('{"Bird": {"a": 1}}', "not a number"),
+        ('{"Cow": 2}', "'Cow' is not one of the categories; 'Cow' is rated 2"),
     ],
 )
 def test_an_answer_that_cannot_be_used_says_why(text: str, message: str) -> None:
