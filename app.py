@@ -144,7 +144,7 @@ def _model_answers(
     boards: Mapping[str, Board],
 ) -> Callable[[Benchmark, str], Iterable[ModelAnswer]]:
     def answers(benchmark: Benchmark, key: str) -> Iterable[ModelAnswer]:
-        guesses = boards[benchmark.slug].model_guesses(key)
+        guesses = boards[benchmark.slug].model_guesses([key])[key]
         return [(guess.name, (guess.latitude, guess.longitude)) for guess in guesses]
 
     return answers

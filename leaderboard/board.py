@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -127,17 +127,16 @@ class Board:
             return _FEW_CLIPS
         return row.unranked or ("" if self.benchmark else _NO_TABLE)
 
-    def model_guesses(self, key: str) -> list[ModelGuess]:
-        """Where the submitted models placed a clip, nearest first; for the game's reveal."""
-        # not self.rows(): a reveal must not wait while the people are scored anew
+    def model_guesses(self, keys: Sequence[str]) -> dict[str, list[ModelGuess]]:
+        """Where the submitted models placed each of some clips, nearest first.
+
+        A clip that no model placed has an empty list. The submissions are looked up once per call.
+        """
+        # not self.rows(): a reveal must not wait while people's guesses are scored
         models = self._submitted()
         names = {row.row_id: row.model for row in models.rows if row.kind == "verified"}
-        found = [
-            guess
-            for row_id, scored in models.scored.items()
-            if row_id in names and (guess := _guess_at(scored, key, names[row_id]))
-        ]
-        return sorted(found, key=lambda guess: guess.distance_km)
+        scored = [(names[row_id], found) for row_id, found in models.scored.items()]
+        return {key: _guesses_at(scored, key) for key in keys}
 
     def _parts(self) -> tuple[_Part, _Part, _Part]:
         """Submissions, people and baselines, as they are now."""
@@ -259,6 +258,11 @@ def submission_row(submission: Submission) -> Row:
         file_sha256=submission.file_sha256,
         published=f"{submission.created_utc:%Y-%m-%d}",
     )
+
+
+def _guesses_at(models: Iterable[tuple[str, Evaluation]], key: str) -> list[ModelGuess]:
+    found = [guess for name, scored in models if (guess := _guess_at(scored, key, name))]
+    return sorted(found, key=lambda guess: guess.distance_km)
 
 
 def _guess_at(scored: Evaluation, key: str, name: str) -> ModelGuess | None:

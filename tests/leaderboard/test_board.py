@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -141,19 +142,30 @@ def test_published_rows_appear_and_withdrawn_ones_go_at_the_next_look(board: Boa
     assert "Newcomer" not in places(board, Query())
     done = add_model(board, "Newcomer", 0.1)
     assert places(board, Query())["Newcomer"] == Rank(1)
-    assert board.model_guesses("clip-00")[0].name == "Newcomer"
+    assert [guess.name for guess in board.model_guesses(["clip-00"])["clip-00"]] == ["Newcomer"]
     withdraw(board.submissions, done.submission.submission_id, done.withdraw_key)
     assert "Newcomer" not in places(board, Query())
-    assert board.model_guesses("clip-00") == []
+    assert board.model_guesses(["clip-00"]) == {"clip-00": []}
 
 
 def test_model_guesses_are_the_submitted_ones_nearest_first(full: Board) -> None:
-    guesses = full.model_guesses("clip-00")
+    found = full.model_guesses(["clip-00", "clip-01", "no such clip"])
+    guesses = found["clip-00"]
     assert guesses[0].name == "Near"
     assert {guess.name for guess in guesses} == {"Near", "Twin A", "Twin B"}
     assert guesses[0].distance_km < guesses[1].distance_km
     assert guesses[0].latitude == pytest.approx(48.86, abs=0.2)
-    assert full.model_guesses("no such clip") == []
+    assert found["clip-01"][0].latitude == pytest.approx(-1.28, abs=0.2)
+    assert found["no such clip"] == []
+
+
+def test_one_call_asks_once_whether_submissions_changed(
+    full: Board, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    revision = Mock(wraps=full.submissions.revision)
+    monkeypatch.setattr(full.submissions, "revision", revision)
+    full.model_guesses([f"clip-{i:02d}" for i in range(5)])
+    assert revision.call_count == 1
 
 
 def test_scores_of_another_table_stand_apart(database: Database, full: Board) -> None:
@@ -235,7 +247,7 @@ def test_while_a_new_file_is_scored_everybody_else_sees_the_board_as_it_was(
     assert begun.wait(60)
     assert {row.model for row in full.rows()} == before
     assert full.ranks("geoscore", "all")
-    assert full.model_guesses("clip-00")
+    assert full.model_guesses(["clip-00"])["clip-00"]
     assert full.scored(RANDOM)
     go_on.set()
     first.join(60)
