@@ -22,7 +22,6 @@ from fastapi.responses import JSONResponse
 
 from agl1k_core import __version__, benchmarks, places
 from agl1k_core.benchmarks import Benchmark, Registry, open_registry, read_tags
-from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
 from game.clips import ClipStore, PreparedClip, clip_router
 from game.handlers import Play
@@ -47,6 +46,7 @@ from web.addresses import query_of
 from web.limits import BodyLimit, WholeTexts
 from web.quota import Quota
 from web.server import listening, serve
+from web.settings import Settings
 from web.static import mount_static
 
 log = logging.getLogger("agl1k")
@@ -73,7 +73,7 @@ class Services:
         """End background work, push what is left, and close the database."""
         self.clips.close()
         if self.publisher is not None:
-            self.publisher.stop(self.settings.hub_flush_s)
+            self.publisher.stop(self.settings.store.hub.flush_s)
         self.database.close()
 
     def notice(self) -> str:
@@ -83,15 +83,15 @@ class Services:
 
 def open_services(settings: Settings) -> Services:
     """Open the database and the benchmarks; raises ``Agl1kError`` with what to do."""
-    library = open_registry(settings)
+    library = open_registry(settings.config)
     tags = {slug: read_tags(source.audio_dir) for slug, source in library.benchmarks.items()}
-    database = Database(settings.database)
-    publisher = publisher_for(settings, database)
+    database = Database(settings.store.database)
+    publisher = publisher_for(settings.store.hub, database)
     admit = {} if publisher is None else {"admit": publisher.admit}
     guesses = GuessStore(database, **admit)
     submissions = SubmissionStore(database, admit=_publishing(settings, publisher))
     rounds = Quota("rounds begun", settings.rounds_per_hour, ROUNDS_EACH)
-    clips = ClipStore(settings.data_dir / "clips")
+    clips = ClipStore(settings.config.data_dir / "clips")
     boards = _boards(library, settings, submissions, guesses)
     secret = settings.secret.encode() or database.secret("tokens")
     game = Game(
@@ -131,7 +131,7 @@ def _boards(
     def loader(slug: str) -> Callable[[], Benchmark]:
         if slug in known:
             return lambda: known[slug][1]
-        return lambda: benchmarks.load_benchmark(slug, settings)
+        return lambda: benchmarks.load_benchmark(slug, settings.config)
 
     return {
         slug: Board(slug, known[slug][0] if slug in known else "AGL1K", loader(slug),
@@ -226,7 +226,7 @@ def create_app(settings: Settings) -> FastAPI:
         Thread(target=places.label_points, args=([0.0], [0.0]), daemon=True).start()
         if services.publisher is not None:
             services.publisher.start()
-        async with uploads.swept(settings.data_dir / "uploads"):
+        async with uploads.swept(settings.config.data_dir / "uploads"):
             yield
         await asyncio.to_thread(services.close)
 
@@ -249,13 +249,13 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(leaderboard_router(services.boards))
     mount_static(app)
     app.add_middleware(WholeTexts)
-    app.add_middleware(BodyLimit, max_bytes=int((settings.max_upload_mb + 1) * 2**20))
+    app.add_middleware(BodyLimit, max_bytes=settings.max_upload_bytes + 2**20)
     page = build_page(services)
     mounted = mount(
         app,
         page,
         root_path=settings.root_path or None,
-        max_file_size=int(settings.max_upload_mb * 2**20),
+        max_file_size=settings.max_upload_bytes,
     )
     login.guard(mounted)
     return mounted
@@ -286,7 +286,7 @@ def main(arguments: list[str] | None = None) -> int:
             port=settings.port if wanted.port is None else wanted.port,
         )
         listener = listening(settings.host, settings.port)
-        uploads.upload_into(settings.data_dir / "uploads")
+        uploads.upload_into(settings.config.data_dir / "uploads")
         app = create_app(settings)
     except Agl1kError as error:
         print(error, file=sys.stderr)  # noqa: T201 - there is no page to tell it on

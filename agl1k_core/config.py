@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,77 +15,130 @@ from agl1k_core.errors import Agl1kError
 TABLE_URL = (
     "https://raw.githubusercontent.com/Rising0321/AGL1K/main/data/geoLocalization_schema.csv"
 )
-LEAST_SECRET_BYTES = 16
-_AUDIO_FIELDS = "key file_name"
 AUDIO_URL = "https://archive.org/download/{key}/{file_name}"
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Everything that differs between a laptop, a container and a Space."""
+class Environment:
+    """Reads environment variables and collects everything that is wrong with them.
 
-    host: str
-    port: int
-    root_path: str
+    An empty value counts as unset. A value that cannot be used is reported once, by
+    ``raise_problems``, together with all others; until then its default takes its place.
+    """
+
+    def __init__(self, env: Mapping[str, str] = os.environ) -> None:
+        self._env = env
+        self._problems: list[str] = []
+
+    @property
+    def on_space(self) -> bool:
+        """Whether this process runs in a Hugging Face Space."""
+        return bool(self.text("SPACE_ID"))
+
+    def text(self, *names: str, default: str = "") -> str:
+        """The value of the first variable that is set."""
+        return next((value for name in names if (value := self._env.get(name))), default)
+
+    def whole(self, name: str, default: int, *, lowest: float, highest: float) -> int:
+        """A whole number between ``lowest`` and ``highest``."""
+        value = self.number(name, default, lowest=lowest, highest=highest)
+        if value != int(value):
+            self.refuse(f"{name}={value} is not usable. Set a whole number, or unset it.")
+        return int(value)
+
+    def number(
+        self, name: str, default: float, *, lowest: float, highest: float = float("inf")
+    ) -> float:
+        """A number between ``lowest`` and ``highest``."""
+        text = self.text(name, default=str(default))
+        value = _float_or_nan(text)
+        if lowest <= value <= highest:
+            return value
+        bounded = highest < float("inf")
+        limits = f"between {lowest:g} and {highest:g}" if bounded else f"from {lowest:g}"
+        self.refuse(f"{name}={text!r} is not usable. Set a number {limits}, or unset it.")
+        return default
+
+    def address(self, name: str, default: str, fields: tuple[str, ...] = ()) -> str:
+        """An http or https address; with ``fields``, a template that may use them."""
+        address = self.text(name, default=default)
+        if address and not _is_address(address, fields):
+            template = f", with {' and '.join(f'{{{name}}}' for name in fields)} in it"
+            self.refuse(
+                f"{name}={address[:80]!r} is not an address. Set one with https:// or http://"
+                f"{template if fields else ''}, or unset it."
+            )
+        return address
+
+    def refuse(self, problem: str) -> None:
+        """Note a problem: what is wrong with which variable, and what to set instead."""
+        self._problems.append(problem)
+
+    def raise_problems(self) -> None:
+        """Raise ``Agl1kError`` with one line per problem, if there are any."""
+        if self._problems:
+            raise Agl1kError("\n".join(self._problems))
+
+
+def _float_or_nan(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def _is_address(address: str, fields: tuple[str, ...]) -> bool:
+    try:
+        parts = urlsplit(address)
+        if fields:
+            address.format(**dict.fromkeys(fields, ""))
+    except (ValueError, LookupError, AttributeError):
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc)
+
+
+@dataclass(frozen=True)
+class Config:
+    """Where data is kept, which benchmark is used, and where it comes from."""
+
     data_dir: Path
-    database: str
     benchmark: str
     audio_dir: Path | None
     table_url: str
     audio_url: str
-    tiles: str
-    secret: str
-    max_upload_mb: float
-    publish_per_hour: int
-    rounds_per_hour: int
-    hub_dataset: str
-    hub_token: str = field(repr=False)
-    hub_endpoint: str
-    hub_interval_s: float
-    hub_max_waiting: int
-    hub_flush_s: float
     judge_key: str = field(repr=False)
 
     @classmethod
-    def from_env(cls, env: Mapping[str, str] = os.environ) -> Settings:
-        """Read the settings; raises ``Agl1kError`` that names every variable it cannot use."""
-        on_space = bool(env.get("SPACE_ID"))
-        data_dir = Path(env.get("AGL1K_DATA") or _default_data_dir(on_space))
-        problems: list[str] = []
-        settings = cls(
-            host=env.get("AGL1K_HOST") or ("0.0.0.0" if on_space else "127.0.0.1"),
-            port=_whole(env, "PORT", 7860, problems, lowest=0, highest=65535),
-            root_path=_root_path(env, problems),
-            data_dir=data_dir,
-            database=env.get("AGL1K_DATABASE") or f"sqlite:///{data_dir / 'agl1k.db'}",
-            benchmark=env.get("AGL1K_BENCHMARK") or "demo",
-            audio_dir=Path(env["AGL1K_AUDIO"]) if env.get("AGL1K_AUDIO") else None,
-            table_url=_address(env, "AGL1K_TABLE_URL", TABLE_URL, problems),
-            audio_url=_address(env, "AGL1K_AUDIO_URL", AUDIO_URL, problems, _AUDIO_FIELDS),
-            tiles=_address(env, "AGL1K_TILES", "", problems),
-            secret=_secret(env, problems),
-            max_upload_mb=_number(
-                env, "AGL1K_MAX_UPLOAD_MB", 16, problems, lowest=0.001, highest=100_000
-            ),
-            publish_per_hour=_whole(
-                env, "AGL1K_PUBLISH_PER_HOUR", 60, problems, lowest=0, highest=1e9
-            ),
-            rounds_per_hour=_whole(
-                env, "AGL1K_ROUNDS_PER_HOUR", 12_000, problems, lowest=1, highest=1e9
-            ),
-            hub_dataset=_hub_dataset(env, problems),
-            hub_token=env.get("AGL1K_HUB_TOKEN") or env.get("HF_TOKEN") or "",
-            hub_endpoint=env.get("HF_ENDPOINT") or "https://huggingface.co",
-            hub_interval_s=_number(env, "AGL1K_HUB_INTERVAL_S", 60, problems, lowest=0.1),
-            hub_max_waiting=_whole(
-                env, "AGL1K_HUB_MAX_WAITING", 100_000, problems, lowest=1, highest=1e9
-            ),
-            hub_flush_s=_number(env, "AGL1K_HUB_FLUSH_S", 6, problems, lowest=0, highest=3600),
-            judge_key=env.get("AGL1K_JUDGE_KEY", ""),
+    def from_env(cls, env: Mapping[str, str] = os.environ) -> Config:
+        """Read the configuration.
+
+        Raises
+        ------
+        Agl1kError
+            If variables cannot be used; the message names all of them.
+        """
+        environment = Environment(env)
+        config = cls.read(environment)
+        environment.raise_problems()
+        return config
+
+    @classmethod
+    def read(cls, environment: Environment) -> Config:
+        """Read the configuration as part of a larger one; problems stay in ``environment``."""
+        audio = environment.text("AGL1K_AUDIO")
+        return cls(
+            data_dir=data_dir(environment),
+            benchmark=environment.text("AGL1K_BENCHMARK", default="demo"),
+            audio_dir=Path(audio) if audio else None,
+            table_url=environment.address("AGL1K_TABLE_URL", TABLE_URL),
+            audio_url=environment.address("AGL1K_AUDIO_URL", AUDIO_URL, ("key", "file_name")),
+            judge_key=environment.text("AGL1K_JUDGE_KEY"),
         )
-        if problems:
-            raise Agl1kError("\n".join(problems))
-        return settings
+
+
+def data_dir(environment: Environment) -> Path:
+    """The folder for everything that is kept between two runs."""
+    named = environment.text("AGL1K_DATA")
+    return Path(named) if named else _default_data_dir(environment.on_space)
 
 
 def _default_data_dir(on_space: bool) -> Path:
@@ -94,92 +146,3 @@ def _default_data_dir(on_space: bool) -> Path:
     if on_space and persistent.is_dir() and os.access(persistent, os.W_OK):
         return persistent
     return user_data_path("agl1k", appauthor=False)
-
-
-def _hub_dataset(env: Mapping[str, str], problems: list[str]) -> str:
-    name = env.get("AGL1K_HUB_DATASET", "")
-    if name and not re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII):
-        problems.append(
-            f"AGL1K_HUB_DATASET={name!r} names no dataset. Set it to OWNER/NAME, or unset it: then "
-            "nothing is published."
-        )
-    if name and not (env.get("AGL1K_HUB_TOKEN") or env.get("HF_TOKEN")):
-        problems.append(
-            "AGL1K_HUB_DATASET is set, but no token to write to it. Set AGL1K_HUB_TOKEN, or unset "
-            "both."
-        )
-    return name
-
-
-def _secret(env: Mapping[str, str], problems: list[str]) -> str:
-    secret = env.get("AGL1K_SECRET", "")
-    if 0 < len(secret.encode()) < LEAST_SECRET_BYTES:
-        problems.append(
-            f"AGL1K_SECRET is too short to sign with. Give at least {LEAST_SECRET_BYTES} random "
-            "characters, or unset it: then the database keeps one."
-        )
-    return secret
-
-
-def _root_path(env: Mapping[str, str], problems: list[str]) -> str:
-    path = env.get("AGL1K_ROOT_PATH", "").rstrip("/")
-    if not re.fullmatch(r"(?:/[^/\s?#]+)*", path):
-        problems.append(f"AGL1K_ROOT_PATH={path!r} is no path. Set one like /arena, or unset it.")
-    return path
-
-
-def _address(
-    env: Mapping[str, str], name: str, default: str, problems: list[str], fields: str = ""
-) -> str:
-    """An address of http or https, or the default; where it has ``fields``, a template of them."""
-    address = env.get(name) or default
-    try:
-        parts = urlsplit(address)
-        usable = not address or (parts.scheme in ("http", "https") and bool(parts.netloc))
-        if fields:
-            address.format(**dict.fromkeys(fields.split(), ""))
-    except (ValueError, LookupError, AttributeError):
-        usable = False
-    if not usable:
-        holding = f", with {{{fields.replace(' ', '} and {')}}} in it" if fields else ""
-        problems.append(
-            f"{name}={address[:80]!r} is no address. Set one with https:// or http://{holding}, or "
-            "unset it."
-        )
-    return address
-
-
-def _whole(
-    env: Mapping[str, str],
-    name: str,
-    default: int,
-    problems: list[str],
-    *,
-    lowest: float,
-    highest: float,
-) -> int:
-    value = _number(env, name, default, problems, lowest=lowest, highest=highest)
-    if value != int(value):
-        problems.append(f"{name}={value} is not usable. Set a whole number, or unset it.")
-    return int(value)
-
-
-def _number(
-    env: Mapping[str, str],
-    name: str,
-    default: float,
-    problems: list[str],
-    *,
-    lowest: float,
-    highest: float = float("inf"),
-) -> float:
-    text = env.get(name) or str(default)
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if lowest <= value <= highest:
-        return value
-    limits = f"between {lowest:g} and {highest:g}" if highest < float("inf") else f"from {lowest:g}"
-    problems.append(f"{name}={text!r} is not usable. Set a number {limits}, or unset it.")
-    return default

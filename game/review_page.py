@@ -15,7 +15,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 import gradio as gr
 from fastapi import FastAPI
 
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from agl1k_core.curation import KEEP, REJECT
 from agl1k_core.errors import Agl1kError
 from game.clips import ClipStore, clip_router
@@ -95,10 +95,10 @@ def _show(sheet: Sheet) -> dict[str, Any]:
     )
 
 
-def create_app(folder: Path, settings: Settings) -> FastAPI:
+def create_app(folder: Path, config: Config) -> FastAPI:
     """The page as ASGI; raises ``Agl1kError`` where the folder cannot be opened."""
     review = Review(folder)
-    clips = ClipStore(settings.data_dir / "clips")
+    clips = ClipStore(config.data_dir / "clips")
     app = FastAPI(title="AGL1K review", docs_url=None, redoc_url=None)
     app.include_router(clip_router(clips, review.resolve))
     mount_static(app)
@@ -113,7 +113,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--port", type=int, default=PORT, help="port to listen on")
     wanted = parser.parse_args(arguments)
     try:
-        app = create_app(wanted.folder, Settings.from_env())
+        app = create_app(wanted.folder, Config.from_env())
         listener = listening(wanted.host, wanted.port)
     except Agl1kError as error:
         print(error, file=sys.stderr)  # noqa: T201 - there is no page to tell it on

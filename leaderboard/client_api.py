@@ -14,7 +14,6 @@ from urllib.parse import parse_qsl
 
 import gradio as gr
 
-from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
 from leaderboard import submit
 from leaderboard.api import Boards, view_of
@@ -25,6 +24,7 @@ from leaderboard.query import complaints, parse
 from leaderboard.scoring_queue import ScoringQueue
 from leaderboard.submit_tab import max_bytes, run_dry
 from leaderboard.upload import Upload
+from web.settings import Settings
 
 Json = dict[str, Any]
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import gradio as gr
 
-from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
 from leaderboard import render
 from leaderboard.api import Boards
@@ -25,6 +24,7 @@ from leaderboard.submit import (
 from leaderboard.tab import script
 from leaderboard.upload import Upload
 from web import login
+from web.settings import Settings
 
 _GONE = "The file is no longer on the server. Drop it again."
 _WHY_SIGN_IN = (
@@ -36,7 +36,7 @@ _DETAIL = ("element", "trigger", "watch")
 
 def max_bytes(settings: Settings) -> int:
     """The largest file that is taken."""
-    return int(settings.max_upload_mb * 2**20)
+    return settings.max_upload_bytes
 
 
 def run_dry(boards: Boards, settings: Settings, slug: str, path: str) -> Report:

@@ -18,7 +18,7 @@ from scipy.io import wavfile
 
 from agl1k_core import curation, tagging
 from agl1k_core.audio import AcousticFilters
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from agl1k_core.curation import (
     Analyzer,
     Candidate,
@@ -81,7 +81,7 @@ def write_recordings(folder: Path, n: int) -> None:
 def curated(folder: Path, ear: Analyzer) -> int:
     """Curate a folder from scratch; how many clips are in."""
     with tempfile.TemporaryDirectory() as out:
-        collection = open_collection(folder, None, Settings.from_env({}))
+        collection = open_collection(folder, None, Config.from_env({}))
         rules = Rules(SelectionRules(balanced=False))
         found = curate(collection, ear, rules, Path(out) / "work", workers=0)
         curation.write_folder(found, Path(out) / "bench")

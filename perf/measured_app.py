@@ -11,11 +11,11 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.routing import APIRoute
 
-from agl1k_core.config import Settings
 from app import create_app
 from game.handlers import Play
 from game.screens import Screen
 from web.server import listening, serve
+from web.settings import Settings
 
 _own_seconds: list[float] = []
 _submit = Play.submit

@@ -12,12 +12,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from agl1k_core.cli.console import refusing
-from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.hub import card
@@ -29,8 +28,22 @@ from store.hub.outbox import ROWS_PER_SHARD, Outbox, published_rows
 from store.hub.publisher import Publisher
 from store.hub.reading import foreign, read_back
 from store.hub.remote import Remote
+from store.options import StoreOptions
+
+
+class _Commands(TyperGroup):
+    """Commands that end with exit code 1 and the reason on stderr after an ``Agl1kError``."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Agl1kError as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(1) from None
+
 
 app = typer.Typer(
+    cls=_Commands,
     help="Keep a server's database and its public dataset.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -39,10 +52,10 @@ app = typer.Typer(
 
 
 @contextmanager
-def _opened() -> Iterator[tuple[Settings, Database, Remote | None]]:
-    settings = Settings.from_env()
-    with Database(settings.database) as database:
-        yield settings, database, remote_for(settings)
+def _opened() -> Iterator[tuple[StoreOptions, Database, Remote | None]]:
+    options = StoreOptions.from_env()
+    with Database(options.database) as database:
+        yield options, database, remote_for(options.hub)
 
 
 def _needed(remote: Remote | None) -> Remote:
@@ -52,7 +65,6 @@ def _needed(remote: Remote | None) -> Remote:
 
 
 @app.command()
-@refusing
 def status(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -85,12 +97,11 @@ def _problems(remote: Remote | None) -> list[str]:
 
 
 @app.command()
-@refusing
 def push() -> None:
     """Push now what waits, once, and tell what is left."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    with _opened() as (settings, database, remote):
-        publisher = Publisher(database, _needed(remote), limits_for(settings))
+    with _opened() as (options, database, remote):
+        publisher = Publisher(database, _needed(remote), limits_for(options.hub))
         with hub_lock(database) as mine:
             if not mine:
                 raise Agl1kError("The app is busy with the Hub, and pushes itself. Try again.")
@@ -102,7 +113,6 @@ def push() -> None:
 
 
 @app.command()
-@refusing
 def restore() -> None:
     """Bring back every published row that is not in the database."""
     with _opened() as (_, database, remote), hub_lock(database, 60) as mine:
@@ -117,18 +127,17 @@ def restore() -> None:
 
 
 @app.command()
-@refusing
 def export(
     folder: Annotated[Path, typer.Argument(help="A folder that is not there yet, or is empty.")],
 ) -> None:
     """Write the dataset as it would be published into a folder, for load_dataset(FOLDER, …)."""
-    with _opened() as (settings, database, _):
+    with _opened() as (options, database, _):
         try:
             if folder.is_dir() and any(folder.iterdir()):
                 raise Agl1kError(
                     f"{folder} is not empty. Nothing was written; name another folder."
                 )
-            n_rows = _export(database, folder, settings.hub_dataset or str(folder))
+            n_rows = _export(database, folder, options.hub.dataset or str(folder))
         except OSError as error:
             raise Agl1kError(f"{folder} cannot be written: {error.strerror}.") from None
     typer.echo(f"{n_rows} rows written to {folder}")
@@ -154,7 +163,6 @@ def _export(database: Database, folder: Path, name: str) -> int:
 
 
 @app.command()
-@refusing
 def forget(
     player_id: Annotated[str, typer.Argument(help="The player's id, as the dataset has it.")],
 ) -> None:

@@ -12,9 +12,10 @@ from fastapi.testclient import TestClient
 import app as app_module
 from agl1k_core import __version__, benchmarks
 from agl1k_core.benchmarks import Registry
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
 from web import uploads
+from web.settings import Settings
 
 
 def settings_in(folder: Path, **env: str) -> Settings:
@@ -119,8 +120,8 @@ def test_rounds_survive_a_restart(tmp_path: Path) -> None:
 # --- the library ------------------------------------------------------------------------------
 
 
-def published(settings: Settings) -> Path:
-    path = benchmarks.published_table(settings)
+def published(config: Config) -> Path:
+    path = benchmarks.published_table(config)
     path.parent.mkdir(parents=True)
     names = "key,short_key,longitude,latitude,altitude,description,title,mp3name,mp3seconds,city"
     names += ",country,continent,human_sounds,animal,music,natural_sounds"
@@ -131,7 +132,7 @@ def published(settings: Settings) -> Path:
 
 
 def opened(settings: Settings, fetch: object = None) -> Registry:
-    return benchmarks.open_registry(settings, fetch=fetch)  # type: ignore[arg-type]
+    return benchmarks.open_registry(settings.config, fetch=fetch)  # type: ignore[arg-type]
 
 
 def test_agl1k_is_fetched_once_when_it_is_chosen(tmp_path: Path) -> None:
@@ -143,7 +144,7 @@ def test_agl1k_is_fetched_once_when_it_is_chosen(tmp_path: Path) -> None:
 
 
 def test_without_network_the_demo_is_played_and_the_problem_is_told(tmp_path: Path) -> None:
-    def offline(settings: Settings) -> None:
+    def offline(config: Config) -> None:
         raise Agl1kError("No network.")
 
     found = opened(settings_in(tmp_path, AGL1K_BENCHMARK="agl1k"), offline)
@@ -192,10 +193,10 @@ def test_a_folder_without_recordings_is_told_of(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "clips.csv").write_text("key,latitude,longitude,file\na,1,2,a.mp3\nb,3,4,b.mp3\n")
     settings = settings_in(tmp_path / "data", AGL1K_BENCHMARK=str(folder))
-    [problem] = benchmarks.open_registry(settings).problems
+    [problem] = benchmarks.open_registry(settings.config).problems
     assert "can be scored on but not played: none of its 2 recordings is in" in problem
     (folder / "b.mp3").write_bytes(b"sound")
-    assert benchmarks.open_registry(settings).problems == ()
+    assert benchmarks.open_registry(settings.config).problems == ()
 
 
 def test_an_hour_has_room_for_so_many_rounds_and_files(tmp_path: Path) -> None:

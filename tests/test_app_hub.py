@@ -14,7 +14,6 @@ import pytest
 from fastapi.testclient import TestClient
 
 import app as app_module
-from agl1k_core.config import Settings
 from leaderboard.detail import make_detail
 from leaderboard.render import row_detail
 from leaderboard.submit import Form, Published, publish
@@ -25,6 +24,7 @@ from tests.support.app_help import Player, app_process, eventually, free_port
 from tests.support.fake_hub import WRITE, FakeHub, serving
 from tests.support.hub_help import ids_on, rows_on
 from tests.support.toy_board import prediction_file
+from web.settings import Settings
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import pytest
 
 import app as app_module
 from agl1k_core.benchmarks import open_registry
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from tests.support.app_help import AppProcess, Visitor, app_process, eventually
 from tests.support.fake_hub import WRITE, FakeHub
 from tests.support.fake_hub import serving as serving_hub
@@ -24,6 +24,7 @@ from tests.support.fake_openid import CLIENT_SECRET, MAIL_HOST, TOKEN_START, Fak
 from tests.support.hub_help import rows_on
 from tests.support.served import served
 from tests.support.toy_board import prediction_file
+from web.settings import Settings
 
 TELLTALES = (TOKEN_START, MAIL_HOST, "Telltale", CLIENT_SECRET, "id-of-alice", "eyJ")
 OFF_SPACE = [
@@ -62,8 +63,8 @@ def space(
 
 @pytest.fixture(scope="module")
 def demo_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    settings = Settings.from_env({"AGL1K_DATA": str(tmp_path_factory.mktemp("demo"))})
-    return prediction_file(open_registry(settings).benchmarks["demo"], 1.0)
+    config = Config.from_env({"AGL1K_DATA": str(tmp_path_factory.mktemp("demo"))})
+    return prediction_file(open_registry(config).benchmarks["demo"], 1.0)
 
 
 def signed_in(space: AppProcess, provider: FakeOpenId, user: str) -> Visitor:

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from agl1k_core.benchmarks import open_registry
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from store.database import Database
 from store.guesses import GuessStore
 from tests.support.app_help import ROOT, AppProcess, Player, app_process, eventually
@@ -100,8 +100,8 @@ def play(url: str) -> Player:
 
 
 def publish_and_withdraw(player: Player) -> None:
-    settings = Settings.from_env({"AGL1K_DATA": "nowhere"})
-    file = prediction_file(open_registry(settings).benchmarks["demo"], 1.0)
+    config = Config.from_env({"AGL1K_DATA": "nowhere"})
+    file = prediction_file(open_registry(config).benchmarks["demo"], 1.0)
     button = player.event(player.find(elem_id="agl-publish"), "click")
     for model in ("Stays", "Goes"):
         about = [model, "", "", "open", "", ""]

@@ -13,7 +13,6 @@ import pytest
 from agl1k_core import predictions
 from agl1k_core.audio import AcousticFilters
 from agl1k_core.benchmarks import Benchmark
-from agl1k_core.config import Settings
 from agl1k_core.curation import Analyzer
 from agl1k_core.scoring import evaluate
 from app import create_app
@@ -21,6 +20,7 @@ from perf import __main__ as command
 from perf import curating, data, million, players, row_by_row, scoring, table
 from perf.table import Measured
 from tests.support import tagger_models
+from web.settings import Settings
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ from packaging.requirements import Requirement
 from agl1k_core import __version__, benchmarks, tagging
 from agl1k_core.benchmarks import find_recording, read_tags
 from agl1k_core.cli.main import app
-from agl1k_core.config import Settings
+from web.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -119,7 +119,7 @@ def test_the_index_lists_every_document() -> None:
 
 def test_the_design_sends_nobody_to_a_room_that_is_not_there() -> None:
     design = text_of("docs/design.md")
-    named = set(re.findall(r"`((?:agl1k_core|store|ui|game|leaderboard|assets|scripts)/[^`]*)`",
+    named = set(re.findall(r"`((?:agl1k_core|store|web|ui|game|leaderboard|assets|scripts)/[^`]*)`",
                            design))  # fmt: skip
     for section in re.split(r"^### ", design, flags=re.MULTILINE)[1:]:
         package = section.split("\n", 1)[0]
@@ -173,14 +173,14 @@ def test_documented_defaults_are_the_defaults() -> None:
     fields = {
         "PORT": settings.port,
         "AGL1K_HOST": settings.host,
-        "AGL1K_BENCHMARK": settings.benchmark,
-        "AGL1K_TABLE_URL": settings.table_url,
-        "AGL1K_AUDIO_URL": settings.audio_url,
+        "AGL1K_BENCHMARK": settings.config.benchmark,
+        "AGL1K_TABLE_URL": settings.config.table_url,
+        "AGL1K_AUDIO_URL": settings.config.audio_url,
         "AGL1K_MAX_UPLOAD_MB": f"{settings.max_upload_mb:g}",
-        "HF_ENDPOINT": settings.hub_endpoint,
-        "AGL1K_HUB_INTERVAL_S": f"{settings.hub_interval_s:g}",
-        "AGL1K_HUB_MAX_WAITING": settings.hub_max_waiting,
-        "AGL1K_HUB_FLUSH_S": f"{settings.hub_flush_s:g}",
+        "HF_ENDPOINT": settings.store.hub.endpoint,
+        "AGL1K_HUB_INTERVAL_S": f"{settings.store.hub.interval_s:g}",
+        "AGL1K_HUB_MAX_WAITING": settings.store.hub.max_waiting,
+        "AGL1K_HUB_FLUSH_S": f"{settings.store.hub.flush_s:g}",
     }
     documented = documented_variables()
     assert {name: documented[name][0] for name in fields} == {
@@ -191,7 +191,7 @@ def test_documented_defaults_are_the_defaults() -> None:
         "AGL1K_ROOT_PATH", "AGL1K_TILES", "SPACE_ID",
         "AGL1K_HUB_DATASET", "AGL1K_HUB_TOKEN", "HF_TOKEN", "AGL1K_JUDGE_KEY",
     }  # fmt: skip
-    assert (settings.hub_dataset, settings.hub_token) == ("", "")
+    assert (settings.store.hub.dataset, settings.store.hub.token) == ("", "")
     assert (settings.root_path, settings.tiles) == ("", "")
 
 
@@ -203,7 +203,7 @@ def test_documented_examples_are_accepted() -> None:
 
 
 def test_only_the_settings_read_our_variables() -> None:
-    packages = [ROOT / name for name in ("agl1k_core", "store", "ui", "game", "leaderboard")]
+    packages = [ROOT / name for name in ("agl1k_core", "store", "web", "ui", "game", "leaderboard")]
     sources = [ROOT / "app.py", *(path for folder in packages for path in folder.rglob("*.py"))]
     readers = [
         path.name

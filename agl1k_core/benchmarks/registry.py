@@ -10,7 +10,7 @@ from agl1k_core.benchmarks import tables
 from agl1k_core.benchmarks.fetch import fetch_table
 from agl1k_core.benchmarks.model import Benchmark
 from agl1k_core.benchmarks.recordings import find_recording
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
 from agl1k_core.http import Patience
 
@@ -27,27 +27,25 @@ class Registry:
     problems: tuple[str, ...] = ()
 
 
-def open_registry(
-    settings: Settings, *, fetch: Callable[[Settings], object] | None = None
-) -> Registry:
-    """The demo pack, AGL1K where its table is here, and the benchmark of the settings.
+def open_registry(config: Config, *, fetch: Callable[[Config], object] | None = None) -> Registry:
+    """The demo pack, AGL1K where its table is here, and the configured benchmark.
 
-    Where the settings choose ``agl1k`` and its table is not here, it is fetched once; where that
-    fails, the demo pack is the default and the problem is told. A broken table that the settings
-    name is an error: raises ``FileRefusedError``.
+    If ``agl1k`` is configured and its table is not here, it is fetched once; if that fails, the
+    demo pack is the default and ``problems`` says why. A broken table that is configured is an
+    error: raises ``FileRefusedError``.
     """
     demo = tables.read_demo()
     benchmarks, default, problems = {demo.slug: demo}, demo.slug, []
-    chosen_published = settings.benchmark == tables.PUBLISHED_SLUG
-    if chosen_published and not tables.published_table(settings).is_file():
-        problems += _problem_of(lambda: (fetch or bring_table)(settings))
-    if tables.published_table(settings).is_file():
-        published = tables.load_benchmark(tables.PUBLISHED_SLUG, settings)
+    chosen_published = config.benchmark == tables.PUBLISHED_SLUG
+    if chosen_published and not tables.published_table(config).is_file():
+        problems += _problem_of(lambda: (fetch or bring_table)(config))
+    if tables.published_table(config).is_file():
+        published = tables.load_benchmark(tables.PUBLISHED_SLUG, config)
         benchmarks[published.slug] = published
     if chosen_published:
         default = tables.PUBLISHED_SLUG if tables.PUBLISHED_SLUG in benchmarks else default
-    elif settings.benchmark != demo.slug:
-        chosen = tables.load_benchmark(settings.benchmark, settings)
+    elif config.benchmark != demo.slug:
+        chosen = tables.load_benchmark(config.benchmark, config)
         benchmarks[chosen.slug], default = chosen, chosen.slug
         problems += _silence_of(chosen)
     return Registry(benchmarks, default, tuple(problems))
@@ -66,11 +64,11 @@ def _silence_of(benchmark: Benchmark) -> list[str]:
     ]
 
 
-def bring_table(settings: Settings, *, patience: Patience = START_UP) -> Path:
+def bring_table(config: Config, *, patience: Patience = START_UP) -> Path:
     """Fetch the published table to where ``agl1k`` looks for it; raises ``Agl1kError``."""
     return fetch_table(
-        settings.table_url,
-        tables.published_table(settings),
+        config.table_url,
+        tables.published_table(config),
         check=tables.read_published,
         patience=patience,
     )

@@ -19,7 +19,7 @@ from typing import Any
 
 from agl1k_core import places
 from agl1k_core.benchmarks.model import CLASSES, Benchmark, Clip
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError, FileRefusedError, Problem
 
 PUBLISHED_SLUG = "agl1k"
@@ -45,7 +45,7 @@ _FOLDER_REQUIRED = ("key", "latitude", "longitude", "file")
 Row = tuple[int, dict[str, str]]
 
 
-def load_benchmark(spec: str, settings: Settings) -> Benchmark:
+def load_benchmark(spec: str, config: Config) -> Benchmark:
     """The benchmark that ``spec`` names: ``demo``, ``agl1k``, a table's path or a folder's.
 
     Raises ``Agl1kError`` when there is none, ``FileRefusedError`` when its table is broken.
@@ -53,15 +53,15 @@ def load_benchmark(spec: str, settings: Settings) -> Benchmark:
     if spec == "demo":
         return read_demo()
     if spec == PUBLISHED_SLUG:
-        return _read_fetched(settings)
+        return _read_fetched(config)
     path = Path(spec)
     if path.is_dir():
         return read_folder(path)
     if path.is_file() and path.name == FOLDER_TABLE:
         return read_folder(path.parent)
     if path.is_file():
-        folder = settings.audio_dir or _folder_beside(path) or fetched_audio_dir(settings)
-        return read_published(path, audio_dir=folder, audio_url=settings.audio_url)
+        folder = config.audio_dir or _folder_beside(path) or fetched_audio_dir(config)
+        return read_published(path, audio_dir=folder, audio_url=config.audio_url)
     raise Agl1kError(
         f"There is no benchmark {spec!r}. Give 'demo', 'agl1k', the path of a table, "
         "or a folder that holds clips.csv."
@@ -73,24 +73,24 @@ def read_demo() -> Benchmark:
     return read_folder(Path(str(files("agl1k_core.benchmarks") / "demo")))
 
 
-def published_table(settings: Settings) -> Path:
+def published_table(config: Config) -> Path:
     """Where ``agl1k fetch`` puts the published table."""
-    return settings.data_dir / PUBLISHED_SLUG / PUBLISHED_FILE
+    return config.data_dir / PUBLISHED_SLUG / PUBLISHED_FILE
 
 
-def fetched_audio_dir(settings: Settings) -> Path:
+def fetched_audio_dir(config: Config) -> Path:
     """Where fetched recordings are kept, each under its clip's key."""
-    return settings.audio_dir or settings.data_dir / PUBLISHED_SLUG / "audio"
+    return config.audio_dir or config.data_dir / PUBLISHED_SLUG / "audio"
 
 
-def _read_fetched(settings: Settings) -> Benchmark:
-    path = published_table(settings)
+def _read_fetched(config: Config) -> Benchmark:
+    path = published_table(config)
     if not path.is_file():
         raise Agl1kError(
             "The published AGL1K table is not here yet. 'agl1k fetch' brings it "
             "(half a megabyte; scoring needs no recordings)."
         )
-    return read_published(path, audio_dir=fetched_audio_dir(settings), audio_url=settings.audio_url)
+    return read_published(path, audio_dir=fetched_audio_dir(config), audio_url=config.audio_url)
 
 
 def _folder_beside(table: Path) -> Path | None:

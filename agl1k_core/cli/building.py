@@ -16,7 +16,7 @@ from tqdm import tqdm
 from agl1k_core import curation, tagging
 from agl1k_core.audio import AcousticFilters
 from agl1k_core.cli.console import err, out, refusing
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from agl1k_core.curation import (
     Analysis,
     Analyzer,
@@ -68,7 +68,7 @@ MinComplexity = Annotated[
 
 def models_dir() -> Path:
     """Where models are kept: beside all other data."""
-    return Settings.from_env().data_dir / "models"
+    return Config.from_env().data_dir / "models"
 
 
 def tagger_maker(name: str, weights: Path | None) -> partial[tagging.Tagger]:
@@ -184,7 +184,7 @@ def curate(
     )
     ear = Analyzer(limits, None if tagger == "none" else tagger_maker(tagger, weights))
     selection = SelectionRules(target, balance, min_distance_km, min_hours, max_per_country)
-    collection = open_collection(source, recordings, Settings.from_env())
+    collection = open_collection(source, recordings, Config.from_env())
     check_output(output, collection.folder)
     with tqdm(unit="file", disable=None) as bar:
         curated = curation.curate(

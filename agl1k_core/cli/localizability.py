@@ -27,7 +27,7 @@ from agl1k_core.cli.building import (
     tagger_maker,
 )
 from agl1k_core.cli.console import err, out, refusing
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from agl1k_core.curation import Analyzer, collection_of
 from agl1k_core.errors import Agl1kError
 from agl1k_core.localizability import (
@@ -94,17 +94,17 @@ def rate(
     ] = 0.0,
 ) -> None:
     """Let judges rate what each sound contributed to a model's reasoning. Run again to resume."""
-    settings = Settings.from_env()
+    config = Config.from_env()
     kept = work or output.with_name(f"{output.name}.work")
     chosen = choose_judges(
         judge,
         os.environ,
-        key=settings.judge_key,
+        key=config.judge_key,
         cache_dir=kept / "judged",
         attempts=attempts,
         temperature=temperature if temperature >= 0 else None,
     )
-    on = benchmarks.load_benchmark(benchmark or settings.benchmark, settings)
+    on = benchmarks.load_benchmark(benchmark or config.benchmark, config)
     read = predictions.read(file, on, max_bytes=predictions.OWN_MAX_BYTES)
     ear = Analyzer(AcousticFilters(), tagger_maker(tagger, weights))
     presences, made_by = _presences(on, [*read.keys], ear, kept, workers)
@@ -204,7 +204,7 @@ def report_model(
         _check_tagger(fitted, tagger, "tables")
     continents: dict[str, str] = {}
     if benchmark:
-        on = benchmarks.load_benchmark(benchmark, Settings.from_env())
+        on = benchmarks.load_benchmark(benchmark, Config.from_env())
         continents = dict(zip(on.index, on.continents, strict=True))
         tags = read_tags(on.audio_dir)
         _check_tagger(fitted, tags.tagger, "benchmark's tags.json")

@@ -22,7 +22,7 @@ from agl1k_core.benchmarks import FetchOutcome as Outcome
 from agl1k_core.cli import building as commands
 from agl1k_core.cli import localizability as localizability_commands
 from agl1k_core.cli.console import out, refusing
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
 from agl1k_core.http import Patience
 from agl1k_core.predictions import Predictions
@@ -77,8 +77,8 @@ def root(
 
 
 def _benchmark(spec: str | None) -> Benchmark:
-    settings = Settings.from_env()
-    return benchmarks.load_benchmark(spec or settings.benchmark, settings)
+    config = Config.from_env()
+    return benchmarks.load_benchmark(spec or config.benchmark, config)
 
 
 def _read(file: Path, benchmark: Benchmark) -> Predictions:
@@ -166,12 +166,12 @@ def fetch(
     workers: Annotated[int, typer.Option(min=1, max=16, help="Downloads at once.")] = 4,
 ) -> None:
     """Bring the published AGL1K table and, when asked, its recordings. Run again to resume."""
-    settings = Settings.from_env()
-    path = benchmarks.bring_table(settings, patience=Patience())
-    benchmark = benchmarks.load_benchmark(benchmarks.PUBLISHED_SLUG, settings)
+    config = Config.from_env()
+    path = benchmarks.bring_table(config, patience=Patience())
+    benchmark = benchmarks.load_benchmark(benchmarks.PUBLISHED_SLUG, config)
     typer.echo(f"{len(benchmark)} clips in {path}")
     if recordings or keys:
-        _fetch_recordings(benchmark, benchmarks.fetched_audio_dir(settings), keys, workers)
+        _fetch_recordings(benchmark, benchmarks.fetched_audio_dir(config), keys, workers)
 
 
 def _fetch_recordings(

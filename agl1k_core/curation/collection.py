@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agl1k_core import benchmarks
 from agl1k_core.benchmarks import Benchmark, find_recording
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from agl1k_core.curation import analysis as listening
 from agl1k_core.errors import Agl1kError, FileRefusedError, Problem
 
@@ -33,7 +33,7 @@ class Collection:
     unlisted: tuple[Path, ...] = ()
 
 
-def open_collection(source: Path, recordings: Path | None, settings: Settings) -> Collection:
+def open_collection(source: Path, recordings: Path | None, config: Config) -> Collection:
     """Read a folder with its ``clips.csv``, or a table beside a folder of recordings.
 
     A table may be in the folder's format or the published one. Raises ``Agl1kError`` where there is
@@ -49,8 +49,8 @@ def open_collection(source: Path, recordings: Path | None, settings: Settings) -
         benchmark = benchmarks.read_folder(folder, table)
     else:
         table = source
-        audio_dir = recordings or settings.audio_dir
-        benchmark = benchmarks.load_benchmark(str(source), replace(settings, audio_dir=audio_dir))
+        audio_dir = recordings or config.audio_dir
+        benchmark = benchmarks.load_benchmark(str(source), replace(config, audio_dir=audio_dir))
         folder = benchmark.audio_dir or source.parent
     if not folder.is_dir():
         raise Agl1kError(f"There is no folder {folder}. Name the recordings' with --recordings.")

@@ -1,34 +1,34 @@
-"""From settings to the dataset repository and its publisher, or to none."""
+"""From the store's options to the dataset repository and its publisher, if there is one."""
 
 from __future__ import annotations
 
 import logging
 
-from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.hub.publisher import Limits, Publisher
 from store.hub.remote import Remote
+from store.options import HubOptions
 
 log = logging.getLogger("agl1k.hub")
 
 
-def remote_for(settings: Settings) -> Remote | None:
-    """The repository that the settings name; None when they name none. Asks nothing of it."""
-    if not settings.hub_dataset:
+def remote_for(options: HubOptions) -> Remote | None:
+    """The dataset's repository, not contacted yet; None without a dataset."""
+    if not options.dataset:
         return None
-    return Remote(settings.hub_dataset, settings.hub_token, settings.hub_endpoint)
+    return Remote(options.dataset, options.token, options.endpoint)
 
 
-def limits_for(settings: Settings) -> Limits:
-    """The bounds that the settings give."""
-    return Limits(interval_s=settings.hub_interval_s, max_rows=settings.hub_max_waiting)
+def limits_for(options: HubOptions) -> Limits:
+    """How often rows are pushed, and how many may wait."""
+    return Limits(interval_s=options.interval_s, max_rows=options.max_waiting)
 
 
-def publisher_for(settings: Settings, database: Database) -> Publisher | None:
-    """The publisher that the settings ask for, not started; None when nothing is published."""
-    remote = remote_for(settings)
-    return None if remote is None else Publisher(database, remote, limits_for(settings))
+def publisher_for(options: HubOptions, database: Database) -> Publisher | None:
+    """The dataset's publisher, not started yet; None without a dataset."""
+    remote = remote_for(options)
+    return None if remote is None else Publisher(database, remote, limits_for(options))
 
 
 def unready(database: Database, publisher: Publisher | None) -> list[str]:

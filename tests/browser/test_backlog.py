@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import app as app_module
-from agl1k_core.config import Settings
 from store.hub.publisher import BEHIND, FULL, READING_BACK
 from tests.browser.conftest import NewPage, Serve, running
 from tests.browser.test_play import NEXT, SUBMIT, drop_pin, open_game, steps_done
+from web.settings import Settings
 
 
 def settings(folder: Path, **env: str) -> Settings:

@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import app as app_module
-from agl1k_core.config import Settings
 from tests.browser.conftest import running
+from web.settings import Settings
 
 KEY = "demo_01"
 DROP = """([name, content]) => {

@@ -16,7 +16,6 @@ from axe_playwright_python.sync_playwright import Axe
 from fastapi import FastAPI
 from playwright.sync_api import Page, expect
 
-from agl1k_core.config import Settings
 from agl1k_core.errors import Agl1kError
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
@@ -33,6 +32,7 @@ from tests.support.toy_board import (
 )
 from ui import frame
 from ui.theme import theme
+from web.settings import Settings
 from web.static import mount_static
 
 EVIL = "<img src=x onerror=alert(1)>"

@@ -15,8 +15,8 @@ from playwright.sync_api import Page, Response, expect
 import app as app_module
 from agl1k_core import benchmarks, tagging
 from agl1k_core.benchmarks import Clip, read_tags
-from agl1k_core.config import Settings
 from tests.browser.conftest import NewPage, running
+from web.settings import Settings
 
 DEMO_TAGS = read_tags(benchmarks.read_demo().audio_dir).clips
 SUBMIT, NEXT, AGAIN = "#agl-submit", "#agl-next", "#agl-again"

@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from agl1k_core import curation
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from game.review_page import create_app
 from tests.support import raw_recordings as raw
 
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 def test_clips_are_kept_and_rejected(
     folder: Path, tmp_path: Path, serve: Callable[[Any], str], new_page: Callable[..., Page]
 ) -> None:
-    app = create_app(folder, Settings.from_env({"AGL1K_DATA": str(tmp_path / "data")}))
+    app = create_app(folder, Config.from_env({"AGL1K_DATA": str(tmp_path / "data")}))
     page = new_page(width=390, dark=True)
     page.goto(serve(app))
     status, result = page.locator("#agl-status"), page.locator("#agl-result")

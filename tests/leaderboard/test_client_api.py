@@ -22,13 +22,13 @@ from gradio.utils import get_upload_folder
 from gradio_client import Client, handle_file
 
 from agl1k_core.benchmarks import read_published
-from agl1k_core.config import Settings
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
 from leaderboard.client_api import build_endpoints
 from leaderboard.scoring_queue import ScoringQueue
 from store.database import Database
 from tests.support.toy_board import SHARED, make_benchmark, make_board, prediction_file
+from web.settings import Settings
 
 
 def boards_of(database: Database) -> dict[str, Board]:

@@ -15,7 +15,7 @@ import pytest
 
 from agl1k_core import audio, benchmarks, places, tagging
 from agl1k_core.benchmarks import CLASSES, Benchmark, read_tags, tags_json
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError, FileRefusedError
 from scripts import make_demo_pack
 from scripts.demo_pack import check, pack, voice
@@ -33,7 +33,7 @@ Break = Callable[[Path], None]
 
 @pytest.fixture(scope="module")
 def demo() -> Benchmark:
-    return benchmarks.load_benchmark("demo", Settings.from_env({}))
+    return benchmarks.load_benchmark("demo", Config.from_env({}))
 
 
 @pytest.fixture(scope="module")

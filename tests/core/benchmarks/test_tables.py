@@ -10,7 +10,7 @@ import pytest
 
 from agl1k_core import benchmarks
 from agl1k_core.benchmarks import Benchmark
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError, FileRefusedError
 
 BROKEN_HEADER = (
@@ -151,30 +151,30 @@ def test_broken_benchmark_json(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings.from_env({"AGL1K_DATA": str(tmp_path / "data")})
+def config(tmp_path: Path) -> Config:
+    return Config.from_env({"AGL1K_DATA": str(tmp_path / "data")})
 
 
-def test_load_says_how_to_bring_the_published_table(settings: Settings) -> None:
+def test_load_says_how_to_bring_the_published_table(config: Config) -> None:
     with pytest.raises(Agl1kError, match="agl1k fetch"):
-        benchmarks.load_benchmark("agl1k", settings)
-    path = benchmarks.published_table(settings)
+        benchmarks.load_benchmark("agl1k", config)
+    path = benchmarks.published_table(config)
     path.parent.mkdir(parents=True)
     write(path, BROKEN_HEADER, PRESTON)
-    assert benchmarks.load_benchmark("agl1k", settings).audio_dir == path.parent / "audio"
+    assert benchmarks.load_benchmark("agl1k", config).audio_dir == path.parent / "audio"
 
 
-def test_load_by_path(settings: Settings, tmp_path: Path) -> None:
+def test_load_by_path(config: Config, tmp_path: Path) -> None:
     table = write(tmp_path / "any.csv", BROKEN_HEADER, PRESTON)
     (tmp_path / "audio").mkdir()
-    assert benchmarks.load_benchmark(str(table), settings).audio_dir == tmp_path / "audio"
+    assert benchmarks.load_benchmark(str(table), config).audio_dir == tmp_path / "audio"
     folder = folder_of(tmp_path / "f", "key,latitude,longitude,file", "x,1,2,x.mp3")
-    assert len(benchmarks.load_benchmark(str(folder), settings)) == 1
-    assert len(benchmarks.load_benchmark(str(folder / "clips.csv"), settings)) == 1
+    assert len(benchmarks.load_benchmark(str(folder), config)) == 1
+    assert len(benchmarks.load_benchmark(str(folder / "clips.csv"), config)) == 1
     with pytest.raises(Agl1kError, match="There is no benchmark 'nowhere'"):
-        benchmarks.load_benchmark("nowhere", settings)
+        benchmarks.load_benchmark("nowhere", config)
     with pytest.raises(Agl1kError, match=r"holds no clips\.csv"):
-        benchmarks.load_benchmark(str(tmp_path / "audio"), settings)
+        benchmarks.load_benchmark(str(tmp_path / "audio"), config)
 
 
 def test_content_hash_follows_the_content_only(table: Path, tmp_path: Path) -> None:

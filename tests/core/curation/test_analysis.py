@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from agl1k_core.curation import Analyzer, open_collection, recordings_in
 from agl1k_core.errors import Agl1kError
 from tests.support import raw_recordings as raw
@@ -51,7 +51,7 @@ def test_a_dead_link_that_a_line_is_about_is_told_once(tmp_path: Path) -> None:
     for name in ("dead", "stray"):
         (tmp_path / f"{name}.wav").symlink_to(tmp_path / "nowhere.wav")
     raw.write_table(tmp_path, [{"key": "a", "latitude": 1, "longitude": 2, "file": "dead.wav"}])
-    collection = open_collection(tmp_path, None, Settings.from_env({}))
+    collection = open_collection(tmp_path, None, Config.from_env({}))
     assert collection.files == {"a": None}
     assert names(tmp_path, list(collection.unlisted)) == ["stray.wav"]
 

@@ -13,7 +13,7 @@ import pytest
 from agl1k_core import benchmarks
 from agl1k_core.audio import AcousticFilters
 from agl1k_core.benchmarks import ClipTags, read_tags
-from agl1k_core.config import Settings
+from agl1k_core.config import Config
 from agl1k_core.curation import (
     Analyzer,
     Collection,
@@ -40,7 +40,7 @@ EAR = Analyzer(AcousticFilters(), raw.ToneTagger)
 
 
 def opened(folder: Path) -> Collection:
-    return open_collection(folder, None, Settings.from_env({}))
+    return open_collection(folder, None, Config.from_env({}))
 
 
 def curated(folder: Path, work: Path, rules: Rules | None = None, **others: object) -> Curated:
@@ -295,10 +295,10 @@ def test_decisions_that_are_none_are_refused(tmp_path: Path) -> None:
 
 def test_a_table_of_any_name_away_from_its_recordings(forty: Path, tmp_path: Path) -> None:
     shutil.copy(forty / "clips.csv", tmp_path / "raw.csv")
-    found = open_collection(tmp_path / "raw.csv", forty, Settings.from_env({}))
+    found = open_collection(tmp_path / "raw.csv", forty, Config.from_env({}))
     assert len([path for path in found.files.values() if path]) == 39
     with pytest.raises(Agl1kError, match=r"There is no .*nowhere"):
-        open_collection(tmp_path / "nowhere", None, Settings.from_env({}))
+        open_collection(tmp_path / "nowhere", None, Config.from_env({}))
 
 
 def test_a_time_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,80 @@
+"""Settings of the server by environment variables; ``docs/configuration.md`` lists them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agl1k_core.config import Config, Environment
+from store.options import StoreOptions
+
+LEAST_SECRET_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that differs between a laptop, a container and a Space."""
+
+    config: Config
+    store: StoreOptions
+    host: str
+    port: int
+    root_path: str
+    tiles: str
+    secret: str = field(repr=False)
+    max_upload_mb: float
+    publish_per_hour: int
+    rounds_per_hour: int
+
+    @property
+    def max_upload_bytes(self) -> int:
+        """Size of the largest file that may be uploaded."""
+        return int(self.max_upload_mb * 2**20)
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str] = os.environ) -> Settings:
+        """Read the settings; raises ``Agl1kError`` that names all variables it cannot use."""
+        environment = Environment(env)
+        settings = cls(
+            config=Config.read(environment),
+            store=StoreOptions.read(environment),
+            host=environment.text("AGL1K_HOST", default=_default_host(environment)),
+            port=environment.whole("PORT", 7860, lowest=0, highest=65535),
+            root_path=_root_path(environment),
+            tiles=environment.address("AGL1K_TILES", ""),
+            secret=_secret(environment),
+            max_upload_mb=environment.number(
+                "AGL1K_MAX_UPLOAD_MB", 16, lowest=0.001, highest=100_000
+            ),
+            publish_per_hour=environment.whole("AGL1K_PUBLISH_PER_HOUR", 60, lowest=0, highest=1e9),
+            rounds_per_hour=environment.whole(
+                "AGL1K_ROUNDS_PER_HOUR", 12_000, lowest=1, highest=1e9
+            ),
+        )
+        environment.raise_problems()
+        return settings
+
+
+def _default_host(environment: Environment) -> str:
+    return "0.0.0.0" if environment.on_space else "127.0.0.1"
+
+
+def _secret(environment: Environment) -> str:
+    secret = environment.text("AGL1K_SECRET")
+    if 0 < len(secret.encode()) < LEAST_SECRET_BYTES:
+        environment.refuse(
+            f"AGL1K_SECRET is too short to sign with. Set at least {LEAST_SECRET_BYTES} random "
+            "characters, or unset it: then a secret is made and kept in the database."
+        )
+    return secret
+
+
+def _root_path(environment: Environment) -> str:
+    path = environment.text("AGL1K_ROOT_PATH").rstrip("/")
+    if not re.fullmatch(r"(?:/[^/\s?#]+)*", path):
+        environment.refuse(
+            f"AGL1K_ROOT_PATH={path!r} is not a path. Set one like /arena, or unset it."
+        )
+    return path
