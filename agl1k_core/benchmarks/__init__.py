@@ -1,4 +1,4 @@
-"""Clips with a known place: tables, folders, recordings, and where they come from."""
+"""Clips with a known place: tables, folders, recordings, and how they are fetched."""
 
 import lazy_loader
 

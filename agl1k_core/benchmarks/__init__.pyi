@@ -1,56 +1,61 @@
-"""Clips with a known place: tables, folders, recordings, and where they come from."""
+"""Clips with a known place: tables, folders, recordings, and how they are fetched."""
 
 from .download import UnreachableError
-from .fetch import FetchOutcome, fetch_recording, fetch_recordings, fetch_table
+from .fetch import FetchOutcome, fetch_recording, fetch_recordings
 from .model import CLASSES, PRESENT_FROM, SUBSET_CLASSES, Benchmark, Clip
 from .recordings import SUFFIXES, find_recording, recording_name
-from .registry import Registry, bring_table, open_registry
+from .registry import (
+    Registry,
+    bring_table,
+    fetched_audio_dir,
+    load_benchmark,
+    open_registry,
+    published_table,
+)
 from .tables import (
     FOLDER_INFO,
     FOLDER_TABLE,
-    MAX_SHOWN,
     PUBLISHED_FILE,
     PUBLISHED_SLUG,
-    fetched_audio_dir,
-    load_benchmark,
-    published_table,
+    TableRow,
     read_demo,
     read_folder,
     read_published,
+    read_rows,
 )
 from .tags import TAGS, ClipTags, FolderTags, read_tags, tags_json
 
 __all__ = [
     "Benchmark",
-    "CLASSES",
     "Clip",
-    "ClipTags",
-    "FOLDER_INFO",
-    "FOLDER_TABLE",
-    "FetchOutcome",
-    "FolderTags",
-    "Registry",
-    "MAX_SHOWN",
-    "PRESENT_FROM",
-    "PUBLISHED_FILE",
-    "PUBLISHED_SLUG",
+    "CLASSES",
     "SUBSET_CLASSES",
-    "SUFFIXES",
-    "TAGS",
-    "UnreachableError",
-    "bring_table",
-    "fetch_recording",
-    "fetch_recordings",
-    "fetch_table",
-    "fetched_audio_dir",
-    "find_recording",
+    "PRESENT_FROM",
     "load_benchmark",
-    "open_registry",
-    "published_table",
     "read_demo",
     "read_folder",
     "read_published",
-    "read_tags",
+    "FOLDER_TABLE",
+    "FOLDER_INFO",
+    "PUBLISHED_SLUG",
+    "PUBLISHED_FILE",
+    "Registry",
+    "open_registry",
+    "published_table",
+    "bring_table",
+    "fetched_audio_dir",
+    "fetch_recordings",
+    "fetch_recording",
+    "FetchOutcome",
+    "UnreachableError",
+    "find_recording",
     "recording_name",
+    "SUFFIXES",
+    "FolderTags",
+    "ClipTags",
+    "TAGS",
+    "read_tags",
     "tags_json",
+    "TableRow",
+    "read_rows",
 ]

@@ -23,7 +23,7 @@ from agl1k_core import places
 
 PRESENT_FROM = 0.1
 
-#: Sound classes of a clip: our name -> the published table's column.
+#: Sound classes of a clip: our names, and the published table's columns.
 CLASSES: Mapping[str, str] = {
     "human": "human_sounds",
     "animal": "animal",
@@ -45,7 +45,31 @@ ObjectArray = npt.NDArray[np.object_]
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """One recording and its truth. ``city``, ``country``, ``continent`` are labels as published."""
+    """One recording and its truth.
+
+    Attributes
+    ----------
+    key
+        Identifies the clip.
+    lat, lon
+        Where it was recorded, in degrees.
+    city, country, continent
+        The place's labels as published, empty if there are none.
+    file_name
+        The recording's file name; not unique.
+    duration_s
+        The recording's duration in seconds, None if unknown.
+    title, description
+        What the recordist wrote.
+    classes
+        Share of time, 0 to 1, of classes of ``CLASSES``.
+
+    Examples
+    --------
+    >>> clip = Clip("a_1", 48.86, 2.35, country="France", classes={"human": 0.8, "music": 0.05})
+    >>> clip.has("human"), clip.has("music")
+    (True, False)
+    """
 
     key: str
     lat: float
@@ -60,18 +84,41 @@ class Clip:
     classes: Mapping[str, float] = field(default_factory=dict)
 
     def has(self, sound_class: str) -> bool:
-        """Whether a class of ``CLASSES`` is present."""
+        """Whether a class of ``CLASSES`` sounds for a share of at least ``PRESENT_FROM``."""
         return self.classes.get(sound_class, 0.0) >= PRESENT_FROM
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Clips in the order of their table.
+    """Clips with a known place, in the order of their table.
 
-    ``slug`` names the benchmark in addresses, commands and the database; ``notice`` is what a
-    player must be told of it. ``audio_dir`` holds the recordings by file name; ``audio_url`` is a
-    template with ``{key}`` and ``{file_name}`` from which missing ones are fetched.
-    ``country_aliases`` maps ISO codes onto the code that the benchmark's labels use for them.
+    Attributes
+    ----------
+    slug
+        Names the benchmark in addresses, commands and the database.
+    name, version
+        Its name and version, for people.
+    clips
+        The clips.
+    notice
+        What players must be told about it.
+    audio_dir
+        The folder of its recordings (see ``find_recording``), None if there is none.
+    audio_url
+        Template, with ``{key}`` and ``{file_name}``, of the addresses of missing recordings.
+    country_aliases
+        ISO codes for which the benchmark's labels use another code, and that code.
+
+    Examples
+    --------
+    >>> paris, suva = Clip("a", 48.86, 2.35, country="France"), Clip("b", -18.14, 178.44)
+    >>> benchmark = Benchmark("mine", "My clips", "1", (paris, suva))
+    >>> len(benchmark), "a" in benchmark, benchmark.clip("b").lat
+    (2, True, -18.14)
+    >>> benchmark.country_codes
+    ('FR', '')
+    >>> benchmark.lat.shape
+    (2,)
     """
 
     slug: str
@@ -95,12 +142,12 @@ class Benchmark:
 
     @cached_property
     def index(self) -> Mapping[str, int]:
-        """Key -> position in ``clips``."""
+        """Position in ``clips`` of each key."""
         return {clip.key: position for position, clip in enumerate(self.clips)}
 
     @cached_property
     def file_name_counts(self) -> Mapping[str, int]:
-        """Casefolded file name -> how many clips have it."""
+        """How many clips have each casefolded file name."""
         return Counter(clip.file_name.casefold() for clip in self.clips)
 
     @cached_property
@@ -115,9 +162,9 @@ class Benchmark:
 
     @cached_property
     def country_codes(self) -> tuple[str, ...]:
-        """ISO 3166-1 alpha-2 code of each clip's label; empty where the label names no country.
+        """ISO 3166-1 alpha-2 code of each clip's label; empty if the label names no country.
 
-        A label may be such a code itself: ``NA`` is Namibia here, though never so in an answer.
+        A label may be such a code itself: ``NA`` is Namibia here, though never in an answer.
         """
         return tuple(
             self.canonical_country(clip.country) or _known_code(clip.country) for clip in self.clips
@@ -125,7 +172,7 @@ class Benchmark:
 
     @cached_property
     def continents(self) -> tuple[str, ...]:
-        """Continent of each clip: its label, or its country's continent where that is empty."""
+        """Continent of each clip: its label, or its country's continent if that is empty."""
         return tuple(
             places.canonical_continent(clip.continent) or places.continent_of(code) or ""
             for clip, code in zip(self.clips, self.country_codes, strict=True)
@@ -133,7 +180,7 @@ class Benchmark:
 
     @cached_property
     def canonical_labels(self) -> Mapping[str, ObjectArray]:
-        """Label name -> each clip's label in the form in which equal places are equal texts."""
+        """The clips' labels by name, in a form in which equal places are equal texts."""
         countries = [
             code or places.fold(clip.country)
             for code, clip in zip(self.country_codes, self.clips, strict=True)
@@ -143,16 +190,16 @@ class Benchmark:
         return {label: np.array(names, dtype=object) for label, names in labels.items()}
 
     def canonical_country(self, name: str) -> str:
-        """The code under which this benchmark files a country name; empty when it is none."""
+        """The code that this benchmark uses for a country name; empty if it is not a country's."""
         code = places.country_code(name)
         return self.country_aliases.get(code, code) if code else ""
 
     @cached_property
     def subsets(self) -> Mapping[str, BoolArray]:
-        """Name -> mask over ``clips``: speech, non_speech, the four classes, each continent.
+        """Masks over ``clips``: speech, non_speech, the four classes, each continent.
 
-        The four classes are taken within non-speech, as in the paper's Table 2, so that every
-        number of a subset stands beside the published one.
+        The four classes are taken within non-speech, as in the paper's Table 2, so that our numbers
+        of a subset can be compared with the published ones.
         """
         speech = self._present("human")
         masks = {"speech": speech, "non_speech": ~speech}
@@ -166,7 +213,7 @@ class Benchmark:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 over what scoring depends on, whatever the order and format of the table."""
+        """SHA-256 of what scoring depends on, whatever the order and format of the table."""
         digest = hashlib.sha256()
         for clip in sorted(self.clips, key=lambda clip: clip.key):
             fields = (clip.key, clip.lat, clip.lon, clip.city, clip.country, clip.continent)

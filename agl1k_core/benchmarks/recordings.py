@@ -1,7 +1,7 @@
-"""Where a clip's recording is in a folder.
+"""Finds a clip's recording in a folder.
 
-A clip is known by its key. File names are not unique, so a recording found by its file name
-counts only where no other clip of the benchmark has that name.
+A clip is identified by its key. File names are not unique, so a recording found by its file name
+counts only if no other clip of the benchmark has that name.
 """
 
 from __future__ import annotations
@@ -16,25 +16,45 @@ from agl1k_core.benchmarks.model import Benchmark, Clip
 
 SUFFIXES = (".mp3", ".m4a", ".ogg", ".opus", ".flac", ".wav", ".aac")
 
-#: Keys that are the same file name on every system; others get a hash instead of odd characters.
+#: Keys that are the same file name on every system; others get a hash for their odd characters.
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
 
 
 def recording_name(clip: Clip) -> str:
-    """The file name under which a clip's recording is kept: its key and its file's suffix.
+    """The file name under which a clip's recording is stored: its key and its file's suffix.
 
-    Two keys never share a name, on file systems that fold case either; no key leaves the folder.
+    Two keys never share a name, even on file systems that ignore case, and none leaves the folder.
     """
     suffix = PurePosixPath(clip.file_name).suffix.lower()
     return _stem(clip.key) + (suffix if suffix in SUFFIXES else SUFFIXES[0])
 
 
 def find_recording(benchmark: Benchmark, clip: Clip, folder: Path) -> Path | None:
-    """A clip's recording in a folder, or None.
+    """Find a clip's recording in a folder.
 
-    Looked for in turn: ``<key>.<suffix>``, ``<key>/<file name>`` (as the Internet Archive has it),
-    and the file name alone if no other clip has it. Names that lead out of the folder are not
-    followed.
+    Tried in turn: ``<key>.<suffix>``, ``<key>/<file name>`` (as in the Internet Archive), and the
+    file name alone if no other clip has it. Names that lead out of the folder are ignored.
+
+    Parameters
+    ----------
+    benchmark
+        The clip's benchmark.
+    clip
+        The clip.
+    folder
+        Where to look.
+
+    Returns
+    -------
+    Path or None
+        The recording, None if it is not there.
+
+    Examples
+    --------
+    >>> from agl1k_core.benchmarks import load_benchmark
+    >>> demo = load_benchmark("demo")
+    >>> find_recording(demo, demo.clips[0], demo.audio_dir).name
+    'd01.mp3'
     """
     for name in _candidates(benchmark, clip):
         path = folder / name

@@ -1,4 +1,4 @@
-"""Which benchmarks are at hand on this machine, and which one is the default."""
+"""Which benchmarks this machine has, and how one is named."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agl1k_core.benchmarks import tables
 from agl1k_core.benchmarks.fetch import fetch_table
 from agl1k_core.benchmarks.model import Benchmark
 from agl1k_core.benchmarks.recordings import find_recording
+from agl1k_core.benchmarks.tables import (
+    FOLDER_TABLE,
+    PUBLISHED_FILE,
+    PUBLISHED_SLUG,
+    read_demo,
+    read_folder,
+    read_published,
+)
 from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
 from agl1k_core.http import Patience
 
-#: At start-up nobody should wait long for a network that is not there.
+#: Start-up should not wait long for a network that is down.
 START_UP = Patience(connect_s=5, read_s=10, attempt_s=30, attempts=2, longest_wait_s=3)
 
 
@@ -27,32 +34,108 @@ class Registry:
     problems: tuple[str, ...] = ()
 
 
-def open_registry(config: Config, *, fetch: Callable[[Config], object] | None = None) -> Registry:
-    """The demo pack, AGL1K where its table is here, and the configured benchmark.
+def load_benchmark(spec: str | Path, config: Config | None = None) -> Benchmark:
+    """Load a benchmark by its name or path.
 
-    If ``agl1k`` is configured and its table is not here, it is fetched once; if that fails, the
-    demo pack is the default and ``problems`` says why. A broken table that is configured is an
-    error: raises ``FileRefusedError``.
+    Parameters
+    ----------
+    spec
+        ``"demo"`` for the demo pack, which is part of the package; ``"agl1k"`` for the published
+        AGL1K table, once ``agl1k fetch`` has brought it; or the path of a benchmark folder, of its
+        ``clips.csv``, or of a table in the published format.
+    config
+        Where data and recordings are. Default: the environment.
+
+    Raises
+    ------
+    Agl1kError
+        If there is no such benchmark.
+    FileRefusedError
+        If its table is broken; the error lists every problem.
+
+    Examples
+    --------
+    >>> demo = load_benchmark("demo")
+    >>> len(demo)
+    24
+    >>> demo.clips[0].country
+    'Brazil'
     """
-    demo = tables.read_demo()
+    if spec == "demo":
+        return read_demo()
+    if spec == PUBLISHED_SLUG:
+        return _read_fetched(config or Config.from_env())
+    path = Path(spec)
+    if path.is_dir():
+        return read_folder(path)
+    if path.is_file() and path.name == FOLDER_TABLE:
+        return read_folder(path.parent)
+    if path.is_file():
+        return _read_table(path, config or Config.from_env())
+    raise Agl1kError(
+        f"There is no benchmark {str(spec)!r}. Give 'demo', 'agl1k', the path of a table, "
+        "or a folder that holds clips.csv."
+    )
+
+
+def open_registry(config: Config, *, fetch: Callable[[Config], object] | None = None) -> Registry:
+    """The demo pack, AGL1K if its table is here, and the benchmark that ``config`` names.
+
+    If that is ``agl1k`` and its table is not here, it is fetched once; if this fails, the demo pack
+    is the default and ``problems`` says why. Raises ``Agl1kError`` if the named benchmark does not
+    exist or its table is broken.
+    """
+    demo = read_demo()
     benchmarks, default, problems = {demo.slug: demo}, demo.slug, []
-    chosen_published = config.benchmark == tables.PUBLISHED_SLUG
-    if chosen_published and not tables.published_table(config).is_file():
+    chosen_published = config.benchmark == PUBLISHED_SLUG
+    if chosen_published and not published_table(config).is_file():
         problems += _problem_of(lambda: (fetch or bring_table)(config))
-    if tables.published_table(config).is_file():
-        published = tables.load_benchmark(tables.PUBLISHED_SLUG, config)
-        benchmarks[published.slug] = published
+    if published_table(config).is_file():
+        benchmarks[PUBLISHED_SLUG] = load_benchmark(PUBLISHED_SLUG, config)
     if chosen_published:
-        default = tables.PUBLISHED_SLUG if tables.PUBLISHED_SLUG in benchmarks else default
+        default = PUBLISHED_SLUG if PUBLISHED_SLUG in benchmarks else default
     elif config.benchmark != demo.slug:
-        chosen = tables.load_benchmark(config.benchmark, config)
+        chosen = load_benchmark(config.benchmark, config)
         benchmarks[chosen.slug], default = chosen, chosen.slug
         problems += _silence_of(chosen)
     return Registry(benchmarks, default, tuple(problems))
 
 
+def published_table(config: Config) -> Path:
+    """Where ``agl1k fetch`` puts the published table."""
+    return config.data_dir / PUBLISHED_SLUG / PUBLISHED_FILE
+
+
+def fetched_audio_dir(config: Config) -> Path:
+    """Where fetched recordings are kept, each under its clip's key."""
+    return config.audio_dir or config.data_dir / PUBLISHED_SLUG / "audio"
+
+
+def bring_table(config: Config, *, patience: Patience = START_UP) -> Path:
+    """Fetch the published table to ``published_table(config)``; raises ``Agl1kError``."""
+    target = published_table(config)
+    return fetch_table(config.table_url, target, check=read_published, patience=patience)
+
+
+def _read_fetched(config: Config) -> Benchmark:
+    path = published_table(config)
+    if not path.is_file():
+        raise Agl1kError(
+            "The published AGL1K table is not here yet. 'agl1k fetch' brings it "
+            "(half a megabyte; scoring needs no recordings)."
+        )
+    return read_published(path, audio_dir=fetched_audio_dir(config), audio_url=config.audio_url)
+
+
+def _read_table(path: Path, config: Config) -> Benchmark:
+    beside = (path.parent / name for name in ("audio", "audios"))
+    found = next((folder for folder in beside if folder.is_dir()), None)
+    audio_dir = config.audio_dir or found or fetched_audio_dir(config)
+    return read_published(path, audio_dir=audio_dir, audio_url=config.audio_url)
+
+
 def _silence_of(benchmark: Benchmark) -> list[str]:
-    """A folder with a table alone can be scored on; whoever wants it played must hear of it."""
+    """A table without recordings can be scored on; the operator should know it cannot be played."""
     folder = benchmark.audio_dir
     if benchmark.audio_url or folder is None:
         return []
@@ -64,19 +147,9 @@ def _silence_of(benchmark: Benchmark) -> list[str]:
     ]
 
 
-def bring_table(config: Config, *, patience: Patience = START_UP) -> Path:
-    """Fetch the published table to where ``agl1k`` looks for it; raises ``Agl1kError``."""
-    return fetch_table(
-        config.table_url,
-        tables.published_table(config),
-        check=tables.read_published,
-        patience=patience,
-    )
-
-
 def _problem_of(act: Callable[[], object]) -> list[str]:
     try:
         act()
     except Agl1kError as error:
-        return [f"AGL1K is not at hand, so the demo pack is played instead. {error}"]
+        return [f"AGL1K is not available, so the demo pack is played instead. {error}"]
     return []

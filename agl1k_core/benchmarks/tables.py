@@ -1,8 +1,8 @@
-"""Tables of clips -> ``Benchmark``: the demo pack, the published AGL1K table, any folder.
+"""Reads tables of clips into ``Benchmark``, and names every problem with its line.
 
-The folder format is documented in ``docs/benchmark-format.md``. The published table has 19 names
-over 20 fields, because ``channel`` and ``environment_and_background`` share one name there; that
-one defect is repaired, and any other mismatch is an error that names line and count.
+``docs/benchmark-format.md`` documents the folder format. The published table has 19 names over 20
+fields, because ``channel`` and ``environment_and_background`` share one name there; that one defect
+is repaired, and any other mismatch is an error that names line and count.
 """
 
 from __future__ import annotations
@@ -11,22 +11,19 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from agl1k_core import places
 from agl1k_core.benchmarks.model import CLASSES, Benchmark, Clip
-from agl1k_core.config import Config
-from agl1k_core.errors import Agl1kError, FileRefusedError, Problem
+from agl1k_core.errors import Agl1kError, Problem, Problems
 
 PUBLISHED_SLUG = "agl1k"
 PUBLISHED_FILE = "geoLocalization_schema.csv"
 FOLDER_TABLE = "clips.csv"
 FOLDER_INFO = "benchmark.json"
-MAX_SHOWN = 50
 
 _PUBLISHED_COLUMNS = (
     "key", "short_key", "longitude", "latitude", "altitude", "description", "title", "mp3name",
@@ -41,74 +38,159 @@ _BROKEN_COLUMNS = tuple(
     if name != "environment_and_background"
 )
 _FOLDER_REQUIRED = ("key", "latitude", "longitude", "file")
+_NO_CLIPS = Problem("the table has no clips", "Add a header and one line per clip")
 
-Row = tuple[int, dict[str, str]]
+#: (names in the header, fields of the first row, problems) -> the names to use.
+Columns = Callable[[list[str], int, Problems], list[str]]
 
 
-def load_benchmark(spec: str, config: Config) -> Benchmark:
-    """The benchmark that ``spec`` names: ``demo``, ``agl1k``, a table's path or a folder's.
+# --- any table -----------------------------------------------------------------------------------
 
-    Raises ``Agl1kError`` when there is none, ``FileRefusedError`` when its table is broken.
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of a table: the line on which it begins, its fields by name, and where problems go."""
+
+    line: int
+    fields: Mapping[str, str]
+    problems: Problems
+
+    def text(self, name: str) -> str:
+        """A field without surrounding spaces; empty if there is no such column."""
+        return self.fields.get(name, "").strip()
+
+    def number(self, name: str, lowest: float, highest: float = math.inf) -> float | None:
+        """A field as a number, None if it is empty; anything else is a problem."""
+        text = self.text(name)
+        if not text:
+            return None
+        value = _float(text)
+        if not (lowest <= value <= highest and math.isfinite(value)):
+            limits = f"from {lowest:g} to {highest:g}"
+            limits = limits if math.isfinite(highest) else f"of {lowest:g} or more"
+            self.problem(name, f"{text[:40]!r} is not a number {limits}", "Correct the field")
+        return value
+
+    def problem(self, name: str, found: str, todo: str) -> None:
+        """Add a problem of a field."""
+        clip = self.text("key") or None
+        self.problems.add(Problem(found, todo, line=self.line, clip=clip, field=name))
+
+
+def read_rows(
+    path: Path, problems: Problems, columns_of: Columns, empty: Problem | None = None
+) -> Iterator[TableRow]:
+    """The rows of a CSV table in UTF-8 with a header; empty lines are skipped.
+
+    Parameters
+    ----------
+    path
+        The table.
+    problems
+        Collects rows that do not have as many fields as the header, and what ``TableRow`` finds.
+    columns_of
+        Checks the header: from its names, the number of fields in the first row (0 without rows)
+        and ``problems``, it returns the names of the columns.
+    empty
+        The problem of a table without rows, if that is one.
+
+    Raises
+    ------
+    FileRefusedError
+        If the header has problems, or the file is not CSV in UTF-8.
+    Agl1kError
+        If the file cannot be read.
     """
-    if spec == "demo":
-        return read_demo()
-    if spec == PUBLISHED_SLUG:
-        return _read_fetched(config)
-    path = Path(spec)
-    if path.is_dir():
-        return read_folder(path)
-    if path.is_file() and path.name == FOLDER_TABLE:
-        return read_folder(path.parent)
-    if path.is_file():
-        folder = config.audio_dir or _folder_beside(path) or fetched_audio_dir(config)
-        return read_published(path, audio_dir=folder, audio_url=config.audio_url)
-    raise Agl1kError(
-        f"There is no benchmark {spec!r}. Give 'demo', 'agl1k', the path of a table, "
-        "or a folder that holds clips.csv."
-    )
+    numbered = list(_numbered(_read_text(path, problems), problems))
+    if empty and len(numbered) < 2:
+        raise problems.refusal(empty)
+    header = [name.strip() for name in numbered[0][1]] if numbered else []
+    columns = columns_of(header, len(numbered[1][1]) if numbered[1:] else 0, problems)
+    twice = sorted({name for name in columns if columns.count(name) > 1})
+    if twice:
+        problems.add(Problem(f"columns named twice: {', '.join(twice)}", "Rename one", line=1))
+    problems.raise_if_any()
+    for line, row in numbered[1:]:
+        if len(row) == len(columns):
+            yield TableRow(line, dict(zip(columns, row, strict=True)), problems)
+        else:
+            found = f"{len(row)} fields where {len(columns)} are expected"
+            problems.add(Problem(found, "Correct the line", line=line))
+
+
+def _numbered(text: str, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+    """Each row with the line on which it begins."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=False)
+    start = 1
+    try:
+        for row in reader:
+            if row:
+                yield start, row
+            start = reader.line_num + 1
+    except csv.Error as error:
+        problem = Problem(str(error), "Save the table as plain CSV in UTF-8", line=start)
+        raise problems.refusal(problem) from None
+
+
+def _read_text(path: Path, problems: Problems) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        problem = Problem("bytes that are not UTF-8", "Save the table as UTF-8", line=line)
+        raise problems.refusal(problem) from None
+    except OSError as error:
+        raise Agl1kError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+# --- benchmarks ----------------------------------------------------------------------------------
 
 
 def read_demo() -> Benchmark:
-    """The demo pack: synthetic clips that need no network."""
+    """The demo pack: synthetic clips that are part of the package."""
     return read_folder(Path(str(files("agl1k_core.benchmarks") / "demo")))
-
-
-def published_table(config: Config) -> Path:
-    """Where ``agl1k fetch`` puts the published table."""
-    return config.data_dir / PUBLISHED_SLUG / PUBLISHED_FILE
-
-
-def fetched_audio_dir(config: Config) -> Path:
-    """Where fetched recordings are kept, each under its clip's key."""
-    return config.audio_dir or config.data_dir / PUBLISHED_SLUG / "audio"
-
-
-def _read_fetched(config: Config) -> Benchmark:
-    path = published_table(config)
-    if not path.is_file():
-        raise Agl1kError(
-            "The published AGL1K table is not here yet. 'agl1k fetch' brings it "
-            "(half a megabyte; scoring needs no recordings)."
-        )
-    return read_published(path, audio_dir=fetched_audio_dir(config), audio_url=config.audio_url)
-
-
-def _folder_beside(table: Path) -> Path | None:
-    beside = (table.parent / name for name in ("audio", "audios"))
-    return next((folder for folder in beside if folder.is_dir()), None)
 
 
 def read_published(
     path: Path, *, audio_dir: Path | None = None, audio_url: str | None = None
 ) -> Benchmark:
-    """The published AGL1K table. Raises ``FileRefusedError`` naming every line that is wrong."""
-    rows = _read_rows(path, _published_columns)
-    clips = _clips(rows, path.name, {**CLASSES, "file": "mp3name", "duration_s": "mp3seconds"})
+    """Read a table in the format in which AGL1K is published.
+
+    Parameters
+    ----------
+    path
+        The table, CSV.
+    audio_dir
+        The folder of its recordings, if there is one.
+    audio_url
+        Template of the addresses from which recordings are fetched, with ``{key}`` and
+        ``{file_name}``.
+
+    Raises
+    ------
+    FileRefusedError
+        With every line that is wrong.
+    Agl1kError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> read_published(Path("geoLocalization_schema.csv"))  # doctest: +SKIP
+    Benchmark(slug='agl1k', ...)
+    """
+    names = {**CLASSES, "file": "mp3name", "duration_s": "mp3seconds"}
     return Benchmark(
         slug=PUBLISHED_SLUG,
         name="AGL1K",
         version="1",
-        clips=clips,
+        clips=_read_clips(path, _published_columns, names),
         notice="AGL1K: recordings from radio aporee, published for research purposes.",
         audio_dir=audio_dir,
         audio_url=audio_url,
@@ -117,9 +199,30 @@ def read_published(
 
 
 def read_folder(folder: Path, table: Path | None = None) -> Benchmark:
-    """A folder in our own format: clips.csv, recordings, and perhaps benchmark.json.
+    """Read a benchmark folder: ``clips.csv``, recordings, and optionally ``benchmark.json``.
 
-    ``table`` is one of that format that lies elsewhere.
+    Empty place names are filled in by the geocoder that labelled AGL1K.
+
+    Parameters
+    ----------
+    folder
+        The folder; it holds the recordings.
+    table
+        A table in the same format at another place. Default: ``clips.csv`` in the folder.
+
+    Raises
+    ------
+    FileRefusedError
+        With every line of the table that is wrong.
+    Agl1kError
+        If there is no table, or ``benchmark.json`` cannot be used.
+
+    Examples
+    --------
+    >>> from agl1k_core.benchmarks import read_demo
+    >>> demo = read_folder(read_demo().audio_dir)
+    >>> demo.name, len(demo)
+    ('AGL1K demo pack', 24)
     """
     table = table or folder / FOLDER_TABLE
     if not table.is_file():
@@ -127,9 +230,8 @@ def read_folder(folder: Path, table: Path | None = None) -> Benchmark:
             f"{folder} holds no {FOLDER_TABLE}. A benchmark folder has a table of that name "
             "(docs/benchmark-format.md) beside its recordings."
         )
-    rows = _read_rows(table, _folder_columns)
-    names = {name: name for name in CLASSES} | {"file": "file", "duration_s": "duration_s"}
-    clips = _with_labels(_clips(rows, table.name, names))
+    names = {name: name for name in (*CLASSES, "file", "duration_s")}
+    clips = _with_labels(_read_clips(table, _folder_columns, names))
     info = _read_info(folder / FOLDER_INFO)
     slug = info.get("slug") or places.fold(folder.resolve().name).replace(" ", "-")
     return Benchmark(
@@ -144,7 +246,7 @@ def read_folder(folder: Path, table: Path | None = None) -> Benchmark:
 
 
 def _country_aliases(slug: str) -> Mapping[str, str]:
-    """Codes that this benchmark's labels file under another one."""
+    """Country codes for which this benchmark's labels use another code."""
     table = files("agl1k_core.benchmarks") / "data" / "benchmark_countries.json"
     aliases = json.loads(table.read_text("utf-8")).get(slug, {})
     return {str(code): str(label) for code, label in aliases.items()}
@@ -155,18 +257,17 @@ def _read_info(path: Path) -> dict[str, str]:
         return {}
     try:
         info = json.loads(path.read_text("utf-8-sig"))
-    except ValueError as error:
-        raise Agl1kError(f"{path.name} is not JSON: {error}. Mend or remove it.") from None
+    except (ValueError, RecursionError) as error:
+        raise Agl1kError(f"{path.name} is not JSON: {error}. Correct or remove it.") from None
+    except OSError as error:
+        raise Agl1kError(f"{path} cannot be read: {error.strerror}.") from None
     if not isinstance(info, dict):
         raise Agl1kError(f'{path.name} must hold one JSON object, such as {{"name": "…"}}.')
     return {str(name): str(value) for name, value in info.items()}
 
 
 def _with_labels(clips: tuple[Clip, ...]) -> tuple[Clip, ...]:
-    """Fill empty place names from the geocoder that labelled the published table."""
     bare = [clip for clip in clips if not (clip.city and clip.country and clip.continent)]
-    if not bare:
-        return clips
     labels = places.label_points([clip.lat for clip in bare], [clip.lon for clip in bare])
     filled = {
         clip.key: replace(
@@ -180,137 +281,64 @@ def _with_labels(clips: tuple[Clip, ...]) -> tuple[Clip, ...]:
     return tuple(filled.get(clip.key, clip) for clip in clips)
 
 
-# --- rows ------------------------------------------------------------------------------------
-
-
-def _published_columns(header: list[str], first_width: int) -> tuple[list[str], list[Problem]]:
-    if tuple(header) == _BROKEN_COLUMNS and first_width == len(_PUBLISHED_COLUMNS):
-        return list(_PUBLISHED_COLUMNS), []
+def _published_columns(header: list[str], first_width: int, problems: Problems) -> list[str]:
+    broken = tuple(header) == _BROKEN_COLUMNS
+    if broken and first_width == len(_PUBLISHED_COLUMNS):
+        return list(_PUBLISHED_COLUMNS)
     missing = [name for name in _PUBLISHED_COLUMNS if name not in header]
-    if tuple(header) == _BROKEN_COLUMNS or missing:
+    if broken or missing:
         found = f"{len(header)} names over {first_width} fields, without {', '.join(missing)}"
-        todo = "Use the table as published, or name the columns as there"
-        return header, [Problem(found=found, todo=todo, line=1)]
-    return header, []
+        todo = "Use the table as published, or name the columns as it does"
+        problems.add(Problem(found, todo, line=1))
+    return header
 
 
-def _folder_columns(header: list[str], first_width: int) -> tuple[list[str], list[Problem]]:
-    missing = [name for name in _FOLDER_REQUIRED if name not in header]
-    todo = "Add the column; docs/benchmark-format.md lists them"
-    return header, [Problem(f"there is no column {name!r}", todo, line=1) for name in missing]
+def _folder_columns(header: list[str], first_width: int, problems: Problems) -> list[str]:
+    for name in _FOLDER_REQUIRED:
+        if name not in header:
+            todo = "Add the column; docs/benchmark-format.md lists them"
+            problems.add(Problem(f"there is no column {name!r}", todo, line=1))
+    return header
 
 
-def _read_rows(path: Path, columns_of: Any) -> list[Row]:
-    text = _read_text(path)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=False)
-    numbered = list(_numbered(reader, path.name))
-    if len(numbered) < 2:
-        raise FileRefusedError(
-            path.name, [Problem("the table has no clips", "Give a header and a line per clip")]
-        )
-    header = [name.strip() for name in numbered[0][1]]
-    columns, problems = columns_of(header, len(numbered[1][1]))
-    if len(set(columns)) != len(columns):
-        twice = sorted({name for name in columns if columns.count(name) > 1})
-        problems.append(Problem(f"columns named twice: {', '.join(twice)}", "Rename one", line=1))
-    if not problems:
-        problems = [
-            Problem(f"{len(row)} fields where {len(columns)} are expected", "Mend the line", line=n)
-            for n, row in numbered[1:]
-            if len(row) != len(columns)
-        ]
-    if problems:
-        raise FileRefusedError(path.name, problems[:MAX_SHOWN], len(problems))
-    return [(line, dict(zip(columns, row, strict=True))) for line, row in numbered[1:]]
-
-
-def _numbered(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Each row with the line on which it starts; empty lines are left out."""
-    start = 1
-    try:
-        for row in reader:
-            if row:
-                yield start, row
-            start = reader.line_num + 1
-    except csv.Error as error:
-        raise FileRefusedError(
-            name, [Problem(str(error), "Save the table as plain CSV in UTF-8", line=start)]
-        ) from None
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
-        raise FileRefusedError(
-            path.name, [Problem("bytes that are not UTF-8", "Save the table as UTF-8", line=line)]
-        ) from None
-    except OSError as error:
-        raise Agl1kError(f"{path} cannot be read: {error.strerror}.") from None
-
-
-# --- clips -----------------------------------------------------------------------------------
-
-
-def _clips(rows: list[Row], source: str, names: Mapping[str, str]) -> tuple[Clip, ...]:
-    problems: list[Problem] = []
+def _read_clips(path: Path, columns_of: Columns, names: Mapping[str, str]) -> tuple[Clip, ...]:
+    """The clips of a table; ``names`` maps our names of columns to the table's."""
+    problems = Problems(path.name)
     first_line: dict[str, int] = {}
     clips = []
-    for line, row in rows:
-        clip = _clip(line, row, names, problems)
+    for row in read_rows(path, problems, columns_of, _NO_CLIPS):
+        clip = _clip(row, names)
         if clip.key in first_line:
-            found = f"the key stands on line {first_line[clip.key]} already"
-            problems.append(Problem(found, "Give each clip its own key", line=line, clip=clip.key))
-        first_line.setdefault(clip.key, line)
+            found = f"the key is already on line {first_line[clip.key]}"
+            row.problem("key", found, "Give each clip its own key")
+        first_line.setdefault(clip.key, row.line)
         clips.append(clip)
-    if problems:
-        raise FileRefusedError(source, problems[:MAX_SHOWN], len(problems))
+    problems.raise_if_any()
     return tuple(clips)
 
 
-def _clip(
-    line: int, row: dict[str, str], names: Mapping[str, str], problems: list[Problem]
-) -> Clip:
-    key = row["key"].strip()
-    if not key:
-        problems.append(Problem("an empty key", "Give each clip a key", line=line, field="key"))
-
-    def number(name: str, lowest: float, highest: float) -> float | None:
-        text = row.get(name, "").strip()
-        value = _float(text)
-        if text and not lowest <= value <= highest:
-            todo = f"Give a number from {lowest:g} to {highest:g}"
-            problems.append(
-                Problem(f"{text[:40]!r} is no such number", todo, None, line, key, name)
-            )
-        return value if text else None
-
-    def coordinate(name: str, limit: float) -> float:
-        value = number(name, -limit, limit)
-        if value is None:
-            todo = "Give the coordinate in degrees"
-            problems.append(Problem("it is empty", todo, line=line, clip=key, field=name))
-        return math.nan if value is None else value
-
-    classes = {ours: number(theirs, 0, 1) for ours, theirs in names.items() if ours in CLASSES}
+def _clip(row: TableRow, names: Mapping[str, str]) -> Clip:
+    if not row.text("key"):
+        row.problem("key", "an empty key", "Give each clip a key")
+    classes = {ours: row.number(theirs, 0, 1) for ours, theirs in names.items() if ours in CLASSES}
     return Clip(
-        key=key,
-        lat=coordinate("latitude", 90),
-        lon=coordinate("longitude", 180),
-        city=row.get("city", "").strip(),
-        country=row.get("country", "").strip(),
-        continent=row.get("continent", "").strip(),
-        file_name=row.get(names["file"], "").strip(),
-        duration_s=number(names["duration_s"], 0, math.inf),
-        title=row.get("title", ""),
-        description=row.get("description", ""),
+        key=row.text("key"),
+        lat=_coordinate(row, "latitude", 90),
+        lon=_coordinate(row, "longitude", 180),
+        city=row.text("city"),
+        country=row.text("country"),
+        continent=row.text("continent"),
+        file_name=row.text(names["file"]),
+        duration_s=row.number(names["duration_s"], 0),
+        title=row.fields.get("title", ""),
+        description=row.fields.get("description", ""),
         classes={name: value for name, value in classes.items() if value is not None},
     )
 
 
-def _float(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
+def _coordinate(row: TableRow, name: str, limit: float) -> float:
+    value = row.number(name, -limit, limit)
+    if value is None:
+        row.problem(name, "it is empty", "Give the coordinate in degrees")
         return math.nan
+    return value

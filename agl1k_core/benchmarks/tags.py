@@ -1,27 +1,36 @@
-"""What sounds in the clips of a benchmark's folder: the file ``tags.json``.
+"""What sounds in the clips of a benchmark folder: the file ``tags.json``.
 
-It lies beside the table, is optional, and no score depends on it. ``docs/benchmark-format.md`` has
-its format; ``curated_folder`` and the demo pack's script write it.
+It lies beside the table, is optional, and no score depends on it. ``docs/benchmark-format.md``
+documents it; ``agl1k curate`` and the demo pack's script write it.
 """
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
-from agl1k_core.errors import Agl1kError, FileRefusedError, Problem
+from agl1k_core.errors import Agl1kError, Problem, Problems
 
 TAGS = "tags.json"
-_MOST_SHOWN = 50
+_TODO = "Run agl1k curate again, or remove the file"
 
 
 @dataclass(frozen=True, slots=True)
 class ClipTags:
-    """``presence``: AudioSet id -> share of time, 0 to 1, longest first; ``l_k``, or None."""
+    """What sounds in a clip.
+
+    Attributes
+    ----------
+    presence
+        Share of time, 0 to 1, of each AudioSet id; the longest first.
+    localizability
+        The clip's ``l_k``, None without a model.
+    """
 
     presence: Mapping[str, float] = field(default_factory=dict)
     localizability: float | None = None
@@ -29,10 +38,16 @@ class ClipTags:
 
 @dataclass(frozen=True)
 class FolderTags:
-    """Key -> what sounds in a clip.
+    """What sounds in the clips of a folder.
 
-    ``tagger`` is what ``localizability.tagger_of`` tells, empty where nothing is known; ``theta``
-    is the threshold of the localizability model, None where there was none.
+    Attributes
+    ----------
+    clips
+        Tags by the clip's key.
+    tagger
+        Backend, weights and threshold, as from ``localizability.tagger_of``; empty if unknown.
+    theta
+        Threshold of the localizability model, None without one.
     """
 
     clips: Mapping[str, ClipTags] = field(default_factory=dict)
@@ -41,21 +56,35 @@ class FolderTags:
 
 
 def read_tags(folder: Path | None) -> FolderTags:
-    """The tags of a folder; none where it has no ``tags.json``.
+    """Read the tags of a benchmark folder.
 
-    Raises ``Agl1kError`` where the file cannot be read, ``FileRefusedError`` with all problems.
+    Returns
+    -------
+    FolderTags
+        Empty if there is no folder, or it holds no ``tags.json``.
+
+    Raises
+    ------
+    Agl1kError
+        If the file cannot be read or is not JSON.
+    FileRefusedError
+        With all problems of its content.
+
+    Examples
+    --------
+    >>> from agl1k_core.benchmarks import load_benchmark
+    >>> tags = read_tags(load_benchmark("demo").audio_dir)
+    >>> tags.tagger["name"]
+    'yamnet'
+    >>> len(tags.clips)
+    24
     """
     if folder is None or not (folder / TAGS).is_file():
         return FolderTags()
-    try:
-        data = json.loads((folder / TAGS).read_text("utf-8-sig"))
-    except OSError as error:
-        raise Agl1kError(f"{folder / TAGS} cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:
-        raise Agl1kError(f"{folder / TAGS} is no JSON: {error}. {_MEND}.") from None
-    problems = list(_problems(data))
-    if problems:
-        raise FileRefusedError(str(folder / TAGS), problems[:_MOST_SHOWN], len(problems))
+    data = _read_json(folder / TAGS)
+    problems = Problems(str(folder / TAGS))
+    _check(data, problems)
+    problems.raise_if_any()
     return FolderTags(
         clips={key: _clip_tags(clip) for key, clip in data["clips"].items()},
         tagger=data.get("tagger") or {},
@@ -63,55 +92,65 @@ def read_tags(folder: Path | None) -> FolderTags:
     )
 
 
-def _clip_tags(clip: Mapping[str, Any]) -> ClipTags:
-    longest_first = sorted(clip.get("presence", {}).items(), key=lambda pair: -pair[1])
-    return ClipTags(dict(longest_first), clip.get("localizability"))
-
-
 def tags_json(
     clips: Mapping[str, ClipTags],
     tagger: Mapping[str, Any] | None,
     localizability: Mapping[str, Any] | None = None,
 ) -> str:
-    """The file's text. ``tagger`` and ``localizability`` tell where the numbers come from."""
-    told = {
+    """The text of ``tags.json``; ``tagger`` and ``localizability`` say where numbers come from."""
+    rows = {
         key: {"presence": dict(tags.presence), "localizability": tags.localizability}
         for key, tags in clips.items()
     }
-    data = {"tagger": tagger, "localizability": localizability, "clips": told}
+    data = {"tagger": tagger, "localizability": localizability, "clips": rows}
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 
-_MEND = "Run agl1k curate again, or remove the file"
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise Agl1kError(f"{path} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError) as error:
+        raise Agl1kError(f"{path} is not JSON: {error}. {_TODO}.") from None
 
 
-def _problems(data: Any) -> Iterator[Problem]:
+def _clip_tags(clip: Mapping[str, Any]) -> ClipTags:
+    longest_first = sorted(clip.get("presence", {}).items(), key=lambda pair: -pair[1])
+    return ClipTags(dict(longest_first), clip.get("localizability"))
+
+
+def _check(data: Any, problems: Problems) -> None:
     if not isinstance(data, dict) or not isinstance(data.get("clips"), dict):
-        yield Problem("it is no JSON object with an object 'clips'", _MEND)
+        problems.add(Problem("it is not a JSON object with an object 'clips'", _TODO))
         return
-    for name, known in (("tagger", "name"), ("localizability", "theta")):
-        value = data.get(name)
-        if value is not None and not isinstance(value, dict):
-            yield Problem(f"{value!r:.40} is neither an object nor null", _MEND, field=name)
-        elif name == "localizability" and value and not _is_number(value.get(known)):
-            yield Problem(f"{value.get(known)!r:.40} is no number", _MEND, field=f"{name}.{known}")
+    for name in ("tagger", "localizability"):
+        if not isinstance(data.get(name), (dict, NoneType)):
+            found = f"{data[name]!r:.40} is neither an object nor null"
+            problems.add(Problem(found, _TODO, field=name))
+    model = data.get("localizability")
+    if isinstance(model, dict) and model and not _is_number(model.get("theta")):
+        found = f"{model.get('theta')!r:.40} is not a number"
+        problems.add(Problem(found, _TODO, field="localizability.theta"))
     for key, clip in data["clips"].items():
-        yield from _clip_problems(key, clip)
+        _check_clip(key, clip, problems)
 
 
-def _clip_problems(key: str, clip: Any) -> Iterator[Problem]:
+def _check_clip(key: str, clip: Any, problems: Problems) -> None:
     presence = clip.get("presence", {}) if isinstance(clip, dict) else None
     if not isinstance(presence, dict):
-        yield Problem("it is no object with an object 'presence'", _MEND, clip=key)
+        problems.add(Problem("it is not an object with an object 'presence'", _TODO, clip=key))
         return
     for class_id, share in presence.items():
         if not _is_number(share) or not 0 <= share <= 1:
-            found, where = f"{share!r:.40} is no share from 0 to 1", f"presence.{class_id}"
-            yield Problem(found, _MEND, clip=key, field=where)
+            found, name = f"{share!r:.40} is not a share from 0 to 1", f"presence.{class_id}"
+            problems.add(Problem(found, _TODO, clip=key, field=name))
     score = clip.get("localizability")
     if score is not None and not _is_number(score):
-        yield Problem(f"{score!r:.40} is no number", _MEND, clip=key, field="localizability")
+        found = f"{score!r:.40} is not a number"
+        problems.add(Problem(found, _TODO, clip=key, field="localizability"))
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and abs(value) <= sys.float_info.max

@@ -12,7 +12,7 @@ from agl1k_core import benchmarks
 from agl1k_core.benchmarks import Benchmark, find_recording
 from agl1k_core.config import Config
 from agl1k_core.curation import analysis as listening
-from agl1k_core.errors import Agl1kError, FileRefusedError, Problem
+from agl1k_core.errors import Agl1kError, Problem, Problems
 
 #: Column of a folder's table that scoring does not know: when a recording was made, ISO 8601.
 RECORDED = "recorded"
@@ -96,7 +96,7 @@ def _unlisted(folder: Path, listed: set[Path]) -> list[Path]:
 def _recorded(table: Path) -> dict[str, datetime]:
     """Key -> time, from the optional column; times without a zone count as UTC."""
     times: dict[str, datetime] = {}
-    problems: list[Problem] = []
+    problems = Problems(table.name)
     if not table.is_file():
         return times
     with table.open(encoding="utf-8-sig", newline="") as file:
@@ -110,9 +110,8 @@ def _recorded(table: Path) -> dict[str, datetime]:
                 time = datetime.fromisoformat(text)
             except ValueError:
                 found, todo = f"{text[:40]!r} is no time", "Give it as 2024-05-31T06:30, or none"
-                problems.append(Problem(found, todo, None, reader.line_num, key, RECORDED))
+                problems.add(Problem(found, todo, None, reader.line_num, key, RECORDED))
                 continue
             times[key] = time if time.tzinfo else time.replace(tzinfo=UTC)
-    if problems:
-        raise FileRefusedError(table.name, problems[: benchmarks.MAX_SHOWN], len(problems))
+    problems.raise_if_any()
     return times

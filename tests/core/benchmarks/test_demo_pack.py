@@ -15,7 +15,6 @@ import pytest
 
 from agl1k_core import audio, benchmarks, places, tagging
 from agl1k_core.benchmarks import CLASSES, Benchmark, read_tags, tags_json
-from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError, FileRefusedError
 from scripts import make_demo_pack
 from scripts.demo_pack import check, pack, voice
@@ -33,7 +32,7 @@ Break = Callable[[Path], None]
 
 @pytest.fixture(scope="module")
 def demo() -> Benchmark:
-    return benchmarks.load_benchmark("demo", Config.from_env({}))
+    return benchmarks.load_benchmark("demo")
 
 
 @pytest.fixture(scope="module")
@@ -238,7 +237,7 @@ def test_check_blames_no_sound_that_is_right(pair: Path) -> None:
 
 def test_key_twice_is_refused(pair: Path) -> None:
     edit(key=read_rows(pair)[1]["key"])(pair)
-    with pytest.raises(FileRefusedError, match="the key stands on line 2 already"):
+    with pytest.raises(FileRefusedError, match="the key is already on line 2"):
         check.check_pack(pair)
 
 

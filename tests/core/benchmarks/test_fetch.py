@@ -14,11 +14,10 @@ from agl1k_core.benchmarks import (
     FetchOutcome,
     fetch_recording,
     fetch_recordings,
-    fetch_table,
     find_recording,
     recording_name,
 )
-from agl1k_core.benchmarks.fetch import Fetched, archive_checksums
+from agl1k_core.benchmarks.fetch import Fetched, archive_checksums, fetch_table
 from agl1k_core.errors import Agl1kError
 from agl1k_core.http import Patience
 from tests.support import sounds

@@ -11,7 +11,7 @@ import pytest
 from agl1k_core import benchmarks
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.config import Config
-from agl1k_core.errors import Agl1kError, FileRefusedError
+from agl1k_core.errors import MOST_SHOWN, Agl1kError, FileRefusedError
 
 BROKEN_HEADER = (
     "key,short_key,longitude,latitude,altitude,description,title,mp3name,mp3seconds,city,country,"
@@ -66,7 +66,10 @@ def test_defect_repair_shifts_no_column(table: Path) -> None:
         ([BROKEN_HEADER, NAMIBIA.rsplit(",", 1)[0]], "line 1: 19 names over 19 fields"),
         ([BROKEN_HEADER.replace("city", "town"), NAMIBIA], "line 1: 19 names over 20 fields"),
         ([WHOLE_HEADER.replace(",city", ""), NAMIBIA], "without city"),
-        ([BROKEN_HEADER, NAMIBIA, NAMIBIA], "line 4, clip a_1: the key stands on line 2 already"),
+        (
+            [BROKEN_HEADER, NAMIBIA, NAMIBIA],
+            "line 4, clip a_1, field key: the key is already on line 2",
+        ),
         ([BROKEN_HEADER, NAMIBIA.replace("-22.56", "-122.56")], "field latitude: '-122.56'"),
         ([BROKEN_HEADER, NAMIBIA.replace("17.08", "nan")], "field longitude: 'nan'"),
         ([BROKEN_HEADER, NAMIBIA.replace("17.08", "")], "field longitude: it is empty"),
@@ -85,7 +88,7 @@ def test_all_problems_are_listed_at_once(table: Path) -> None:
     bad = [NAMIBIA.replace("a_1", f"k{i}").replace("17.08", "far") for i in range(60)]
     with pytest.raises(FileRefusedError, match="60 problems") as refused:
         benchmarks.read_published(write(table, BROKEN_HEADER, *bad))
-    assert len(refused.value.problems) == benchmarks.MAX_SHOWN
+    assert len(refused.value.problems) == MOST_SHOWN
     assert "and 10 more like these" in str(refused.value)
 
 
@@ -131,7 +134,7 @@ def test_folder_with_its_own_name(tmp_path: Path) -> None:
     [
         ("key,latitude,file", "x,1,x.mp3", "there is no column 'longitude'"),
         ("key,latitude,longitude,file,key", "x,1,2,f,x", "columns named twice: key"),
-        ("key,latitude,longitude,file,human", "x,1,2,f,7", "'7' is no such number"),
+        ("key,latitude,longitude,file,human", "x,1,2,f,7", "'7' is not a number from 0 to 1"),
         ("key,latitude,longitude,file", "x,1,2,f,9", "5 fields where 4 are expected"),
     ],
 )

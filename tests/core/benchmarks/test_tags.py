@@ -49,12 +49,12 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     assert caught.value.total == 7
     for part in (
         "field tagger: 'yamnet' is neither",
-        "field localizability.theta: 'high' is no number",
-        "clip a, field presence./m/09x0r: 1.5 is no share",
-        "clip a, field presence./m/04rlf: True is no share",
-        "clip b: it is no object",
-        "clip c, field localizability: 'much' is no number",
-        "clip d: it is no object",
+        "field localizability.theta: 'high' is not a number",
+        "clip a, field presence./m/09x0r: 1.5 is not a share",
+        "clip a, field presence./m/04rlf: True is not a share",
+        "clip b: it is not an object",
+        "clip c, field localizability: 'much' is not a number",
+        "clip d: it is not an object",
     ):
         assert part in told
 
@@ -62,11 +62,12 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is no JSON"),
-        (b"\xff", "is no JSON"),
-        (b"[" * 100_000, "is no JSON"),
-        (b"[]", "no JSON object with an object 'clips'"),
-        (b'{"clips": {"a": {"localizability": NaN}}}', "nan is no number"),
+        (b"", "is not JSON"),
+        (b"\xff", "is not JSON"),
+        (b"[" * 100_000, "is not JSON"),
+        (b"[]", "not a JSON object with an object 'clips'"),
+        (b'{"clips": {"a": {"localizability": 1' + b"0" * 400 + b"}}}", "0 is not a number"),
+        (b'{"clips": {"a": {"localizability": NaN}}}', "nan is not a number"),
     ],
 )
 def test_what_is_no_such_file_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
