@@ -33,7 +33,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run-installed: $(VENV)/bin/python requirements.txt pyproject.toml
-	$(BIN)/pip install --disable-pip-version-check --quiet --editable .
+	$(BIN)/pip install --disable-pip-version-check --quiet --editable ".[app]"
 	touch $@
 
 $(VENV)/.test-installed: $(VENV)/bin/python requirements.txt pyproject.toml

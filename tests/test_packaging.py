@@ -1,4 +1,4 @@
-"""What surrounds the code is true: front matter, documents, container, wheel."""
+"""What surrounds the code is true: front matter, documents, container, dependencies."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
-import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatch
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -38,14 +36,26 @@ def text_of(name: str) -> str:
     return (ROOT / name).read_text("utf-8")
 
 
-def requirements() -> dict[str, Requirement]:
+def requirements() -> list[str]:
     lines = text_of("requirements.txt").splitlines()
-    named = [Requirement(line) for line in lines if line and not line.startswith("#")]
-    return {requirement.name.lower(): requirement for requirement in named}
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def pyproject() -> Mapping[str, Any]:
     return tomllib.loads(text_of("pyproject.toml"))
+
+
+def of_extra(extra: str) -> list[str]:
+    """What an extra installs, with that of the extras it names."""
+    lines: list[str] = []
+    for line in pyproject()["project"]["optional-dependencies"][extra]:
+        requirement = Requirement(line)
+        if requirement.name == "agl1k":
+            named = re.findall(r"\w+", line.partition("[")[2])
+            lines += [inner for name in named for inner in of_extra(name)]
+        else:
+            lines.append(line)
+    return lines
 
 
 # --- README, citation ---------------------------------------------------------------------------
@@ -56,7 +66,8 @@ def test_front_matter_makes_a_space() -> None:
     space = yaml.safe_load(front)
     assert start == ""
     assert (space["sdk"], space["license"]) == ("gradio", "apache-2.0")
-    assert space["sdk_version"] in requirements()["gradio"].specifier
+    (gradio,) = [Requirement(line) for line in requirements() if line.startswith("gradio")]
+    assert space["sdk_version"] in gradio.specifier
     assert space["python_version"] == "3.11"
     assert (ROOT / space["app_file"]).is_file()
     assert len(space["short_description"]) <= 60
@@ -264,9 +275,8 @@ def arguments(name: str) -> list[str]:
 def test_the_image_copies_what_is_there_and_all_that_is_needed() -> None:
     copied = [word for rest in arguments("COPY") for word in shlex.split(rest)[:-1]]
     assert [name for name in copied if not (ROOT / name).exists()] == []
-    packages = pyproject()["tool"]["setuptools"]["packages"]["find"]["include"]
-    needed = {"requirements.txt", "app.py", "LICENSE"} | {name.rstrip("*") for name in packages}
-    assert set(copied) == needed
+    packages = pyproject()["tool"]["importlinter"]["root_packages"]
+    assert set(copied) == {"requirements.txt", "app.py", "LICENSE", "assets", *packages}
 
 
 def test_the_builder_is_given_what_the_image_copies_and_no_more() -> None:
@@ -333,57 +343,39 @@ def test_the_health_check_tells_a_healthy_server_from_none() -> None:
     assert exit_code() != 0
 
 
-# --- wheel --------------------------------------------------------------------------------------
+# --- dependencies -------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of a copy of this tree, built without network by the backend alone."""
-    source = tmp_path_factory.mktemp("source")
-    for name in ("pyproject.toml", "requirements.txt", "README.md", "LICENSE", "app.py"):
-        shutil.copy(ROOT / name, source)
-    for folder in package_folders():
-        unwanted = shutil.ignore_patterns("__pycache__", "*.pyi")
-        shutil.copytree(ROOT / folder, source / folder, ignore=unwanted)
-    build = "import setuptools.build_meta as b; b.build_wheel('out')"
-    done = subprocess.run(
-        [sys.executable, "-c", build], cwd=source, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    (built,) = (source / "out").glob("*.whl")
-    return built
+def test_a_space_installs_the_science_and_the_app() -> None:
+    assert requirements() == [*pyproject()["project"]["dependencies"], *of_extra("app")]
 
 
-def package_folders() -> list[str]:
-    found = pyproject()["tool"]["setuptools"]["packages"]["find"]["include"]
-    return [name.rstrip("*") for name in found]
+def test_every_dependency_has_a_range_and_is_declared_once() -> None:
+    project = pyproject()["project"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    declared = [
+        requirement
+        for group in groups
+        for requirement in map(Requirement, group)
+        if requirement.name != "agl1k"
+    ]
+    names = Counter(requirement.name.lower() for requirement in declared)
+    assert [name for name, count in names.items() if count > 1] == []
+    assert [str(requirement) for requirement in declared if not requirement.specifier] == []
 
 
-def test_the_wheel_carries_every_file_of_the_packages(wheel: Path) -> None:
-    source = wheel.parents[1]
-    files = {
-        path.relative_to(source).as_posix()
-        for folder in package_folders()
-        for path in (source / folder).rglob("*")
-        if path.is_file() and not fnmatch(path.name, ".*")
+def test_the_tests_bring_all_that_the_app_and_curation_need() -> None:
+    assert {*of_extra("app"), *of_extra("curate")} <= {*of_extra("test")}
+
+
+def test_every_extra_that_is_named_exists() -> None:
+    extras = set(pyproject()["project"]["optional-dependencies"])
+    sources = [*DOCUMENTS, *(ROOT / "agl1k_core").rglob("*.py")]
+    named = {
+        (path.name, extra)
+        for path in sources
+        for group in re.findall(r"(?:agl1k|\.)\[([a-z,]+)\]", path.read_text("utf-8"))
+        for extra in group.split(",")
     }
-    assert {
-        "agl1k_core/benchmarks/demo/clips.csv",
-        "game/templates/reveal.html",
-        "assets/about.md",
-    } <= files
-    carried = set(zipfile.ZipFile(wheel).namelist())
-    assert sorted(files - carried) == []
-    assert "app.py" in carried
-    assert not [name for name in carried if name.startswith(("tests/", "scripts/"))]
-
-
-def test_the_wheel_asks_for_the_requirements_and_has_the_command(wheel: Path) -> None:
-    archive = zipfile.ZipFile(wheel)
-    inside = f"agl1k-{__version__}.dist-info"
-    metadata = archive.read(f"{inside}/METADATA").decode()
-    needed = re.findall(r"^Requires-Dist: (.*)$", metadata, flags=re.MULTILINE)
-    plain = {Requirement(line).name.lower() for line in needed if "extra ==" not in line}
-    assert plain == set(requirements())
-    assert "agl1k = agl1k_core.__main__:main" in archive.read(f"{inside}/entry_points.txt").decode()
-    assert f"{inside}/licenses/LICENSE" in archive.namelist()
+    assert len(named) > 5
+    assert [pair for pair in named if pair[1] not in extras] == []

@@ -16,15 +16,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-import av
 import numpy as np
 import numpy.typing as npt
-from av.audio.fifo import AudioFifo
-from av.audio.resampler import AudioResampler
 
 from agl1k_core.errors import Agl1kError
+from agl1k_core.extras import Deferred
+
+if TYPE_CHECKING:
+    import av
+    import av.container
+else:
+    av = Deferred("av")
 
 Samples = npt.NDArray[np.float32]
 
@@ -99,7 +103,7 @@ class Recording:
         Rate and channels stay those of the beginning where a file changes them midway. Samples of
         float files may be NaN or infinite. Raises ``Agl1kError`` where there are no samples.
         """
-        waiting, unit, found = AudioFifo(), Fraction(1, self.sample_rate_hz), False
+        waiting, unit, found = av.AudioFifo(), Fraction(1, self.sample_rate_hz), False
         for frame in self._planar():
             found = True
             frame.pts, frame.time_base = None, unit  # of the resampler's they differ
@@ -131,8 +135,8 @@ class Recording:
                 resampler, before = self._resampler(), None
         yield from resampler.resample(None)
 
-    def _resampler(self) -> AudioResampler:
-        return AudioResampler(format="fltp", layout=self._layout, rate=self.sample_rate_hz)
+    def _resampler(self) -> av.AudioResampler:
+        return av.AudioResampler(format="fltp", layout=self._layout, rate=self.sample_rate_hz)
 
 
 @contextmanager
@@ -248,7 +252,7 @@ def _shape(frame: av.AudioFrame) -> tuple[str, str, int]:
     return frame.format.name, frame.layout.name, frame.sample_rate
 
 
-def _all_of(waiting: AudioFifo) -> Samples:
+def _all_of(waiting: av.AudioFifo) -> Samples:
     """What many frames hold as one array: far quicker than ``to_ndarray`` for each."""
     frame = waiting.read()
     assert frame

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import av
 import numpy as np
 import numpy.typing as npt
-from av.audio.resampler import AudioResampler
 
 from agl1k_core.audio import decode as audio
 from agl1k_core.audio.filters import all_finite
+from agl1k_core.extras import Deferred
+
+if TYPE_CHECKING:
+    import av
+else:
+    av = Deferred("av")
 
 Mono = npt.NDArray[np.float32]
 
@@ -35,7 +40,7 @@ def resampled(blocks: Iterator[Mono], rate_hz: int, target_hz: int) -> Iterator[
     if rate_hz == target_hz:
         yield from blocks
         return
-    resampler = AudioResampler(format="fltp", layout="mono", rate=target_hz)
+    resampler = av.AudioResampler(format="fltp", layout="mono", rate=target_hz)
     for block in blocks:
         frame = av.AudioFrame.from_ndarray(block[np.newaxis], format="fltp", layout="mono")
         frame.sample_rate = rate_hz

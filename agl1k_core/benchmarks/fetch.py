@@ -30,6 +30,7 @@ from agl1k_core.benchmarks.download import (
 from agl1k_core.benchmarks.model import Benchmark, Clip
 from agl1k_core.benchmarks.recordings import find_recording, recording_name
 from agl1k_core.errors import Agl1kError
+from agl1k_core.extras import check
 from agl1k_core.http import Patience, open_client
 
 MAX_TABLE_BYTES = 64_000_000
@@ -104,6 +105,7 @@ def fetch_recording(
     benchmark: Benchmark, key: str, folder: Path, *, patience: Patience = PATIENCE
 ) -> Path:
     """Fetch a clip's recording into ``folder``; raises ``Agl1kError``, ``KeyError``."""
+    check("av")
     clip = benchmark.clip(key)
     _make_folder(folder)
     with open_client(patience) as http:
@@ -154,6 +156,7 @@ def fetch_recordings(
     Agl1kError
         If nothing can be fetched at all.
     """
+    check("av")  # checks what arrives
     wanted = benchmark.index if keys is None else dict.fromkeys(keys)
     clips = [benchmark.clip(key) for key in wanted]
     if not benchmark.audio_url:

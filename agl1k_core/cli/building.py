@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import runpy
 import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -15,6 +14,7 @@ from tqdm import tqdm
 
 from agl1k_core import curation, tagging
 from agl1k_core.audio import AcousticFilters
+from agl1k_core.cli.checkout import run_above
 from agl1k_core.cli.console import err, out, refusing
 from agl1k_core.config import Config
 from agl1k_core.curation import (
@@ -206,15 +206,15 @@ def curate(
 
 
 @app.command()
+@refusing
 def review(
     folder: Annotated[Path, typer.Argument(help="A benchmark's folder.")],
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 7861,
 ) -> None:
     """Hear a benchmark's clips, and keep or reject each: a page on this machine."""
-    # as with serve: the page stands above the core, so it is run, not imported
-    sys.argv = ["agl1k review", "--host", host, "--port", str(port), "--", str(folder)]
-    runpy.run_module("game.review_page", run_name="__main__")
+    argv = ["agl1k review", "--host", host, "--port", str(port), "--", str(folder)]
+    run_above("game.review_page", argv, needs="gradio")
 
 
 @models.command("install")

@@ -7,8 +7,6 @@ is imported where it is needed: the commands that listen to recordings share the
 from __future__ import annotations
 
 import json
-import runpy
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -21,6 +19,7 @@ from agl1k_core.benchmarks import Benchmark, fetch_recordings
 from agl1k_core.benchmarks import FetchOutcome as Outcome
 from agl1k_core.cli import building as commands
 from agl1k_core.cli import localizability as localizability_commands
+from agl1k_core.cli.checkout import run_above
 from agl1k_core.cli.console import out, refusing
 from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
@@ -196,18 +195,16 @@ def serve(
     port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
 ) -> None:
     """Serve the app: play, compete, compare."""
-    # the one door upwards: the app stands above the core, so it is run, not imported
     flags = [("--host", host), ("--port", port)]
-    sys.argv = ["app", *(str(part) for pair in flags if pair[1] is not None for part in pair)]
-    runpy.run_module("app", run_name="__main__")
+    options = [str(part) for pair in flags if pair[1] is not None for part in pair]
+    run_above("app", ["app", *options], needs="gradio")
 
 
 @app.command(
     add_help_option=False,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
 )
+@refusing
 def admin(context: typer.Context) -> None:
     """Keep a server: status, push, restore, export, forget."""
-    # as with serve: the store stands above the core, so its command line is run, not imported
-    sys.argv = ["agl1k admin", *context.args]
-    runpy.run_module("store.admin", run_name="__main__")
+    run_above("store.admin", ["agl1k admin", *context.args], needs="sqlalchemy")

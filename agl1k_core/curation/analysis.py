@@ -26,6 +26,7 @@ import numpy as np
 from agl1k_core import audio, tagging
 from agl1k_core.audio import AcousticFilters, Examined, Outcome, examine
 from agl1k_core.errors import Agl1kError
+from agl1k_core.extras import check
 from agl1k_core.tagging import FloatArray, Tagger
 
 #: Endings under which recordings are looked for in a folder.
@@ -237,7 +238,8 @@ def listen_to_all(
 
     0 workers listen in this process. Raises ``Agl1kError`` where the tagger cannot be loaded.
     """
-    _ = ear.settings  # what is missing is better told once, here
+    check("av")  # what is missing is better told once, here
+    _ = ear.settings
     if workers < 1:
         yield from ((path, ear.listen(path)) for path in paths)
         return

@@ -15,6 +15,7 @@ from typing import Any
 
 from agl1k_core.curation.analysis import Analysis, Analyzer, IsolatedWorker
 from agl1k_core.errors import Agl1kError
+from agl1k_core.extras import check
 
 #: Files that go to a process at once: results come in blocks, and what is not in is lost by a kill.
 _BLOCK_FILES = 8
@@ -29,7 +30,8 @@ def listen_on_ray(
     the one that runs here, anything else is a cluster's address. One that this process has joined
     already is used as it is. Raises ``Agl1kError`` where Ray is missing or cannot be reached.
     """
-    _ = ear.tagger  # what is missing is better told once, here
+    check("av")  # what is missing is better told once, here
+    _ = ear.tagger
     items = [{"path": str(path)} for path in paths]
     if not items:
         return
@@ -59,7 +61,7 @@ def _ray() -> Any:
         import ray.data
     except ImportError:
         raise Agl1kError(
-            "Ray is not installed. Run: pip install '.[build,ray]', or leave out --ray."
+            "Ray is not installed. Run: pip install 'agl1k[curate,ray]', or leave out --ray."
         ) from None
     return ray
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from agl1k_core import tagging
+from agl1k_core.extras import check
 from agl1k_core.localizability.agreement import Agreement, by_continent, judge_agreement
 from agl1k_core.localizability.model import Localizability, Observations
 
@@ -101,6 +102,7 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def report_page(material: Material, title: str = "Audio Localizability") -> str:
     """The report as one HTML page with what there is to show."""
+    check("plotly")
     from agl1k_core.localizability import figures as localizability_figures
 
     model, pairs = material.model, material.agreement

@@ -2,20 +2,20 @@
 
 ``Graph`` writes the few layers that audio taggers are made of, batch normalisation folded into the
 convolution before it. ``Network`` runs a graph in onnxruntime, which needs no model framework.
-Both come with ``pip install "agl1k[build]"``.
+Both come with ``pip install "agl1k[curate]"``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from agl1k_core.errors import Agl1kError
+from agl1k_core.extras import need
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -42,7 +42,8 @@ class Graph:
     """A chain of layers under construction; ``at`` names the output of the newest layer."""
 
     def __init__(self, input_shape: tuple[int | str, ...]) -> None:
-        self._onnx = _module("onnx")
+        need("onnx.numpy_helper")
+        self._onnx = need("onnx")
         self._nodes: list[Any] = []
         self._weights: list[Any] = []
         self._input_shape = input_shape
@@ -130,7 +131,7 @@ class Network:
     """A graph ready to run, on ``threads`` threads; raises ``Agl1kError`` if it is none."""
 
     def __init__(self, model: Path | bytes, threads: int = 1) -> None:
-        runtime = _module("onnxruntime")
+        runtime = need("onnxruntime")
         options = runtime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
@@ -153,16 +154,3 @@ class Network:
         """The output for a batch of inputs."""
         output: FloatArray = self._session.run(None, {"input": batch})[0]
         return output
-
-
-def _module(name: str) -> ModuleType:
-    """A module of the build extra."""
-    try:
-        module = __import__(name)
-        if name == "onnx":
-            __import__("onnx.numpy_helper")
-    except ImportError:
-        raise Agl1kError(
-            f"Tagging needs {name}, which is not installed. Run: pip install 'agl1k[build]'"
-        ) from None
-    return module

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.fft
 
 from agl1k_core import audio
-from agl1k_core.errors import Agl1kError
+from agl1k_core.extras import check
 from agl1k_core.tagging import audioset
 from agl1k_core.tagging.tagger import Tags
 
@@ -42,12 +42,9 @@ def timeline_figure(path: Path, tags: Tags, *, n_classes: int = 12, title: str =
     Shows the ``n_classes`` classes present longest; a bar is as dark as the class is probable.
     Raises ``Agl1kError`` where the recording cannot be read or matplotlib is missing.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise Agl1kError(
-            "Pictures need matplotlib, which is not installed. Run: pip install 'agl1k[build]'"
-        ) from None
+    check("matplotlib")
+    from matplotlib.figure import Figure
+
     shown = list(tags.presence)[:n_classes]
     height = 3.2 + 0.28 * max(4, len(shown))
     figure = Figure(figsize=(10, height), layout="constrained")

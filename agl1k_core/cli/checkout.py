@@ -1,0 +1,36 @@
+"""Commands of the floors above the core, which live in a checkout and not in the wheel."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import agl1k_core
+from agl1k_core.errors import Agl1kError
+from agl1k_core.extras import check
+
+
+def run_above(module: str, argv: Sequence[str], *, needs: str) -> None:
+    """Run a module above the core as ``__main__``; imports of those floors are not allowed here.
+
+    Raises ``Agl1kError`` if there is no checkout, or ``needs``, a module of an extra, is missing.
+    """
+    folder = str(find_checkout())
+    check(needs)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    sys.argv = [*argv]
+    runpy.run_module(module, run_name="__main__")
+
+
+def find_checkout() -> Path:
+    """The folder with ``app.py`` that this package is part of, else the current one."""
+    for folder in (Path(agl1k_core.__file__).parents[1], Path.cwd()):
+        if (folder / "app.py").is_file() and (folder / "store" / "admin.py").is_file():
+            return folder
+    raise Agl1kError(
+        "This command needs a checkout of the repository, because the package holds only the "
+        "science. Run it in the checkout's folder."
+    )
