@@ -22,11 +22,12 @@ from agl1k_core import __version__
 from tests.support.hostile_server import hostile_server
 
 ROOT = Path(__file__).parents[1]
+# two columns of the published table share one name in its header
 PUBLISHED_TABLE = """\
 key,short_key,longitude,latitude,altitude,description,title,mp3name,mp3seconds,city,country,\
 continent,human_sounds,animal,music,natural_sounds,channel_environment_and_background,\
 sounds_of_things,source_ambiguous_sounds
-a_1,1,17.08,-22.56,,d,t,a.mp3,2,Windhoek,Namibia,Africa,1,0,0,0,0,0.5,1
+a_1,1,17.08,-22.56,,d,t,a.mp3,2,Windhoek,Namibia,Africa,1,0,0,0,0,0.5,1,0
 """
 
 
