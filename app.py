@@ -1,11 +1,10 @@
-"""The web app: built from the floors below, and served. ``python app.py`` or ``agl1k serve``."""
+"""Builds the web app and serves it: ``python app.py`` or ``agl1k serve``."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import logging
-import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -14,11 +13,8 @@ from functools import partial
 from threading import Thread
 from typing import cast
 
-os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-
 import gradio as gr
 from fastapi import FastAPI
-from fastapi.responses import JSONResponse
 
 from agl1k_core import __version__, benchmarks, places
 from agl1k_core.benchmarks import Benchmark, Registry, open_registry, read_tags
@@ -40,10 +36,12 @@ from store.hub.connect import publisher_for, unready
 from store.hub.publisher import Publisher
 from store.submissions import SubmissionStore
 from ui import frame
-from ui.page import QUIET, Page, mount
 from web import login, uploads
-from web.addresses import query_of
+from web.addresses import selected_tab
+from web.gradio_adapter import upload_into
+from web.health import health_router
 from web.limits import BodyLimit, WholeTexts
+from web.page import QUIET, Page, mount
 from web.quota import Quota
 from web.server import listening, serve
 from web.settings import Settings
@@ -51,7 +49,7 @@ from web.static import mount_static
 
 log = logging.getLogger("agl1k")
 
-#: What a player may begin within an hour.
+#: How many rounds one player may begin within an hour.
 ROUNDS_EACH = 120
 
 TABS = ("play", "leaderboard", "submit", "about")
@@ -59,7 +57,7 @@ TABS = ("play", "leaderboard", "submit", "about")
 
 @dataclass(frozen=True)
 class Services:
-    """What stands behind the pages."""
+    """What the pages are built on."""
 
     settings: Settings
     library: Registry
@@ -70,19 +68,23 @@ class Services:
     publisher: Publisher | None
 
     def close(self) -> None:
-        """End background work, push what is left, and close the database."""
+        """End background work, push what still waits, and close the database."""
         self.clips.close()
         if self.publisher is not None:
             self.publisher.stop(self.settings.store.hub.flush_s)
         self.database.close()
 
     def notice(self) -> str:
-        """What is wrong at the moment, for everybody to see; "" when nothing is."""
+        """What is wrong at the moment, as HTML for everybody; "" if nothing is."""
         return frame.notice_html(self.publisher.notice() if self.publisher else "")
+
+    def own_id(self, player_token: object) -> str:
+        """The player's id, as Markdown for the About tab."""
+        return frame.own_id_markdown(self.game.player_id(player_token))
 
 
 def open_services(settings: Settings) -> Services:
-    """Open the database and the benchmarks; raises ``Agl1kError`` with what to do."""
+    """Open the database and the benchmarks; raises ``Agl1kError`` if one cannot be opened."""
     library = open_registry(settings.config)
     tags = {slug: read_tags(source.audio_dir) for slug, source in library.benchmarks.items()}
     database = Database(settings.store.database)
@@ -110,7 +112,7 @@ def open_services(settings: Settings) -> Services:
 
 
 def _publishing(settings: Settings, publisher: Publisher | None) -> Callable[[], None]:
-    """Raises ``Agl1kError`` when no submission may be stored for now."""
+    """A function that raises ``Agl1kError`` while no submission may be stored."""
     quota = Quota("files published", settings.publish_per_hour)
 
     def admit() -> None:
@@ -124,7 +126,7 @@ def _publishing(settings: Settings, publisher: Publisher | None) -> Callable[[],
 def _boards(
     library: Registry, settings: Settings, submissions: SubmissionStore, guesses: GuessStore
 ) -> dict[str, Board]:
-    """One board per benchmark, the default first; AGL1K has one even without its table."""
+    """One board per benchmark, the default first; AGL1K has one even if its table is missing."""
     known = {slug: (benchmark.name, benchmark) for slug, benchmark in library.benchmarks.items()}
     slugs = dict.fromkeys([library.default, benchmarks.PUBLISHED_SLUG, *known])
 
@@ -151,12 +153,12 @@ def _model_answers(
 
 
 def sound_of(services: Services) -> Callable[[str], PreparedClip]:
-    """The prepared sound behind a clip's token, for the outline that the player draws."""
+    """A function that returns the prepared sound behind a clip's token, for its waveform."""
 
     def prepared(clip_token: str) -> PreparedClip:
         found = services.game.behind(clip_token)
         if found is None:
-            raise Agl1kError("This clip's turn is over. Reload the page.")
+            raise Agl1kError("This clip is no longer being played. Reload the page.")
         return services.clips.prepare(*found)
 
     return prepared
@@ -185,7 +187,7 @@ def build_page(services: Services) -> gr.Blocks:
         href = gr.Textbox(visible=False)
 
         page.load(
-            lambda address: gr.update(selected=selected_tab(address)),
+            lambda address: gr.update(selected=selected_tab(address, TABS)),
             href,
             tabs,
             js="(_) => location.href",
@@ -199,25 +201,13 @@ def build_page(services: Services) -> gr.Blocks:
             **QUIET,
         )
         opened.then(None, js=FORGET_LINK)
-        opened.then(partial(own_id_markdown, services.game), tab.inputs[0], own_id, **QUIET)
+        opened.then(services.own_id, tab.inputs[0], own_id, **QUIET)
         page.load(services.notice, None, notice, **QUIET)
     return cast(gr.Blocks, page)
 
 
-def own_id_markdown(game: Game, player_token: object) -> str:
-    """Who a player is in the published data, so that they can ask for their rows' deletion."""
-    player_id = game.player_id(player_token)
-    return "" if player_id is None else f"Your player id in this browser: `{player_id}`"
-
-
-def selected_tab(address: object) -> str:
-    """The tab that an address names with ``?tab=``; the first one otherwise."""
-    wanted = query_of(address).get("tab", [""])[0]
-    return wanted if wanted in TABS else TABS[0]
-
-
 def create_app(settings: Settings) -> FastAPI:
-    """The whole app as ASGI; raises ``Agl1kError`` when it cannot be opened."""
+    """The whole app as ASGI; raises ``Agl1kError`` if it cannot be opened."""
     services = open_services(settings)
 
     @asynccontextmanager
@@ -235,25 +225,16 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.services = services
 
-    @app.get("/healthz", include_in_schema=False)
-    async def healthz() -> dict[str, str]:
-        return {"status": "ok", "version": __version__}
-
-    @app.get("/readyz", include_in_schema=False)
-    def readyz() -> JSONResponse:
-        problems = unready(services.database, services.publisher)
-        told = {"status": "not ready" if problems else "ready", "problems": problems}
-        return JSONResponse(told, 503 if problems else 200)
-
+    app.include_router(health_router(partial(unready, services.database, services.publisher)))
     app.include_router(clip_router(services.clips, services.game.resolve))
     app.include_router(leaderboard_router(services.boards))
     mount_static(app)
     app.add_middleware(WholeTexts)
     app.add_middleware(BodyLimit, max_bytes=settings.max_upload_bytes + 2**20)
-    page = build_page(services)
     mounted = mount(
         app,
-        page,
+        build_page(services),
+        **frame.look(),
         root_path=settings.root_path or None,
         max_file_size=settings.max_upload_bytes,
     )
@@ -264,14 +245,13 @@ def create_app(settings: Settings) -> FastAPI:
 def _not_started(error: OSError) -> str:
     named = f" ({str(error.filename)[:200]})" if error.filename else ""
     return (
-        f"Cannot start: {error.strerror or error}{named}. See that the folders and files which "
-        "AGL1K_DATA, AGL1K_BENCHMARK and AGL1K_AUDIO name can be read and written, and that the "
-        "app's own assets/ folder is whole."
+        f"Cannot start: {error.strerror or error}{named}. Make sure that the folders and files "
+        "named by AGL1K_DATA, AGL1K_BENCHMARK and AGL1K_AUDIO can be read and written."
     )
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Serve until stopped. Returns 1 when the app cannot be opened."""
+    """Serve until stopped; returns 1 if the app cannot be opened."""
     parser = argparse.ArgumentParser(prog="app.py", description="Serve AGL1K.")
     parser.add_argument("--host", help="address to listen on")
     parser.add_argument("--port", type=int, help="port to listen on")
@@ -286,10 +266,10 @@ def main(arguments: list[str] | None = None) -> int:
             port=settings.port if wanted.port is None else wanted.port,
         )
         listener = listening(settings.host, settings.port)
-        uploads.upload_into(settings.config.data_dir / "uploads")
+        upload_into(settings.config.data_dir / "uploads")
         app = create_app(settings)
     except Agl1kError as error:
-        print(error, file=sys.stderr)  # noqa: T201 - there is no page to tell it on
+        print(error, file=sys.stderr)  # noqa: T201 - there is no page yet
         return 1
     except OSError as error:
         print(_not_started(error), file=sys.stderr)  # noqa: T201

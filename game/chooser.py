@@ -12,7 +12,7 @@ from game.handlers import Play, Wish
 from game.picking import CLIPS_PER_ROUND
 from game.screens import day_choices, streak_html
 from game.starting import TIMERS_S
-from ui.page import QUIET
+from web.page import QUIET
 
 MODES = [("Free play", "free"), ("Daily five", "daily"), ("Challenge", "challenge")]
 SPEECH = [("Any sound", "any"), ("With speech", "speech"), ("Without speech", "non_speech")]

@@ -22,9 +22,9 @@ from game.clips import ClipStore, clip_router
 from game.review import Review, Sheet
 from game.screens import message_html
 from ui import frame
-from ui.page import QUIET, mount
 from ui.player import ClipPlayer, clip_value
 from ui.worldmap import WorldMap, reveal_command
+from web.page import QUIET, mount
 from web.server import listening, serve
 from web.static import mount_static
 
@@ -102,7 +102,7 @@ def create_app(folder: Path, config: Config) -> FastAPI:
     app = FastAPI(title="AGL1K review", docs_url=None, redoc_url=None)
     app.include_router(clip_router(clips, review.resolve))
     mount_static(app)
-    return mount(app, build_page(review, clips))
+    return mount(app, build_page(review, clips), **frame.look())
 
 
 def main(arguments: list[str] | None = None) -> int:

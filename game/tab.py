@@ -12,9 +12,9 @@ from game.chooser import Chooser, build_chooser, wire_chooser, wish_of
 from game.countdown import Countdown, running
 from game.handlers import Play
 from game.screens import Screen, Sound, history_html, message_html
-from ui.page import QUIET
 from ui.player import ClipPlayer, clip_value
 from ui.worldmap import WorldMap
+from web.page import QUIET
 
 #: Not a secret: a browser can read it anyway, and what must not be forged is signed.
 _BROWSER_KEY = "agl1k"

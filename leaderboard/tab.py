@@ -15,8 +15,8 @@ from leaderboard.api import Boards
 from leaderboard.board import Board
 from leaderboard.compare import compare
 from leaderboard.detail import Detail, ErrorPoint, make_detail
-from ui.page import QUIET
 from ui.worldmap import Command, MapPoint, WorldMap, points_command, reset_command
+from web.page import QUIET
 from web.static import static_url
 
 MAX_LINES = 400

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import gradio as gr
-from gradio.data_classes import FileData, ListFiles
 
-from ui.page import NOT_UPLOADED, is_uploaded
+from web.gradio_adapter import FileData, ListFiles
+from web.inputs import NOT_UPLOADED, is_uploaded
 
 
 class Upload(gr.File):

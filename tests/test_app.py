@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from agl1k_core import __version__, benchmarks
 from agl1k_core.benchmarks import Registry
 from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
-from web import uploads
+from web import static, uploads
 from web.settings import Settings
 
 
@@ -85,13 +86,17 @@ def test_agl1k_has_a_board_without_its_table(client: TestClient) -> None:
     assert {row["kind"] for row in rows} == {"reported"}
 
 
-@pytest.mark.parametrize(
-    ("address", "tab"),
-    [("http://x/?tab=leaderboard", "leaderboard"), ("http://x/", "play"), ("?tab=<b>", "play"),
-     ("http://[", "play"), (None, "play"), (7, "play")],
-)  # fmt: skip
-def test_the_tab_that_an_address_names(address: object, tab: str) -> None:
-    assert app_module.selected_tab(address) == tab
+def test_an_app_without_a_file_of_its_pages_says_which(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGL1K_DATA", str(tmp_path / "data"))
+    assets = tmp_path / "assets"
+    shutil.copytree(static.ASSETS, assets, ignore=shutil.ignore_patterns("player.js"))
+    monkeypatch.setattr(static, "ASSETS", assets)
+    static.static_url.cache_clear()
+    assert app_module.main(["--host", "127.0.0.1", "--port", "0"]) == 1
+    assert f"{assets / 'player.js'} is missing. " in capsys.readouterr().err
+    static.static_url.cache_clear()
 
 
 def test_an_app_that_cannot_be_opened_says_why(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
 from ui import player, worldmap
-from web.static import static_url
+from ui.theme import theme
+from web.static import asset, static_url
 
 #: Linked from the head of the page, in the order in which they build on each other.
 STYLE_SHEETS = (
@@ -24,8 +25,6 @@ _DESCRIPTION = (
     "for people and for models."
 )
 
-FAVICON = Path(str(files("assets") / "favicon.svg"))
-
 _LOGO = Markup(
     '<svg viewBox="0 0 36 36" aria-hidden="true" fill="none" stroke="currentColor" '
     'stroke-width="2.5" stroke-linecap="round">'
@@ -35,7 +34,7 @@ _LOGO = Markup(
 
 
 def header_html() -> str:
-    """The name, and what this is."""
+    """The name of the site, and what it is."""
     return Markup(
         '<header class="agl-header"><h1 class="agl-brand">{} AGL1K</h1>'
         '<p class="agl-tagline">Given only a sound: where on Earth was it made?</p></header>'
@@ -43,10 +42,19 @@ def header_html() -> str:
 
 
 def notice_html(sentence: str) -> str:
-    """Something that everybody should know at the moment; "" for nothing."""
+    """A notice to everybody; "" if there is none."""
     if not sentence:
         return ""
     return Markup('<p class="agl-notice" role="status">{}</p>').format(sentence)
+
+
+def look() -> dict[str, Any]:
+    """How every page looks, as options of `web.page.mount`."""
+    return {
+        "theme": theme(),
+        "head": page_head(),
+        "favicon_path": str(asset("favicon.svg")),
+    }
 
 
 def page_head() -> str:
@@ -57,6 +65,11 @@ def page_head() -> str:
     return "".join([*tags, worldmap.page_head(), player.page_head()])
 
 
+def own_id_markdown(player_id: str | None) -> str:
+    """A player's id in the published data, which they need to have their rows deleted."""
+    return "" if player_id is None else f"Your player id in this browser: `{player_id}`"
+
+
 def about_markdown() -> str:
     """The text of the About tab."""
-    return (files("assets") / "about.md").read_text("utf-8")
+    return Path(__file__).with_name("about.md").read_text("utf-8")

@@ -1,10 +1,10 @@
-"""The player that lets people hear a clip without telling where it comes from.
+"""The player, which lets people hear a clip without revealing where it comes from.
 
     player = ClipPlayer()
     gr.update(value=clip_value("clip/tHn3…", peaks, 31.2, "Clip 2 of 5"), next_url="clip/Xk0…")
 
-A new value loads the clip and plays it; where the browser forbids that, the page says so. A clip
-at ``next_url`` is fetched ahead once the present one is loaded: its answer must allow caching.
+A new value loads the clip and plays it; if the browser forbids that, the page says so. The clip at
+``next_url`` is fetched as soon as the current one is loaded: its response must allow caching.
 """
 
 from __future__ import annotations
@@ -53,18 +53,20 @@ _TEMPLATE = f"""\
   <button type="button" class="agl-retry" hidden>Try again</button>
 </div>"""
 
-_SCRIPT = (
-    f"import(new URL('{static_url('player.js')}', document.baseURI))"
-    ".then(({ attach }) => attach({ element, props, watch }))"
-    ".catch((error) => { console.error(error); element.querySelector('.agl-note').textContent ="
-    " 'The player could not be loaded. Reload the page to try again.'; });"
-)
+
+def _script() -> str:
+    return (
+        f"import(new URL('{static_url('player.js')}', document.baseURI))"
+        ".then(({ attach }) => attach({ element, props, watch }))"
+        ".catch((error) => { console.error(error); element.querySelector('.agl-note').textContent ="
+        " 'The player could not be loaded. Reload the page to try again.'; });"
+    )
 
 
 class ClipPlayer(gr.HTML):
-    """Plays the clip in its value, a text made by `clip_value`; None is no clip.
+    """Plays the clip in its value, a string from `clip_value`, or nothing if it is None.
 
-    In the page, ``agl-clip-playing`` and ``agl-clip-failed`` bubble from the component.
+    In the page, the events ``agl-clip-playing`` and ``agl-clip-failed`` bubble from it.
     """
 
     def __init__(
@@ -79,7 +81,7 @@ class ClipPlayer(gr.HTML):
             value=value,
             label=label,
             html_template=_TEMPLATE,
-            js_on_load=_SCRIPT,
+            js_on_load=_script(),
             head=page_head(),
             apply_default_css=False,
             next_url=next_url,
@@ -91,15 +93,15 @@ class ClipPlayer(gr.HTML):
 
 
 def page_head() -> str:
-    """Tags that load what the player needs; in the page's own head they start it sooner."""
+    """Tags that load what the player needs; in the page's own head they are loaded sooner."""
     return f'<link rel="stylesheet" href="{static_url("player.css")}">'
 
 
 def clip_value(url: str, peaks: Sequence[float], duration_s: float, label: str) -> str:
-    """What a `ClipPlayer` plays: the clip at ``url``, relative to the page.
+    """The value with which a `ClipPlayer` plays the clip at ``url``, relative to the page.
 
-    ``peaks`` draw the waveform, about 200 of them, each 0 (silence) to 1. ``label`` names the
-    clip to screen readers and must not tell its place.
+    ``peaks`` draw the waveform: about 200 of them, from 0 (silence) to 1. ``label`` names the clip
+    to screen readers and must not reveal its place.
     """
     heights = [round(min(1.0, max(0.0, float(peak))), 3) for peak in peaks]
     content = {"url": url, "peaks": heights, "duration_s": duration_s, "label": label}

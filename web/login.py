@@ -1,7 +1,7 @@
 """Signing in with Hugging Face, on a Space whose front matter says ``hf_oauth: true``.
 
-Gradio does the signing in. What it would keep of it, a token among them, is cut down to the name;
-and off a Space, where Gradio makes a login up, there is none.
+Gradio does the signing in. Of what it would keep, including a token, only the name is left. Off a
+Space, where Gradio makes up a login for development, nobody can sign in.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ from typing import Any
 
 import gradio as gr
 from fastapi import FastAPI
-from gradio import oauth, utils
-from gradio.routes import App
 from starlette.datastructures import Headers
-from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from web.gradio_adapter import LOGIN_KEY, add_innermost, gradio_apps, is_login_configured
+
 log = logging.getLogger("agl1k")
 
-_INFO = "oauth_info"  # Gradio's key in the session, which is a signed cookie
 _FAILED = (
     "Signing in did not work, and nothing was changed. Go back to the page and try again; if your "
     "browser blocks the cookies of embedded pages, open the Space in a tab of its own."
@@ -28,19 +26,12 @@ _FAILED = (
 
 
 def is_offered() -> bool:
-    """Whether people can sign in: a Space for which Hugging Face has set all that it takes."""
-    needed = (
-        utils.get_space(),
-        oauth.OAUTH_CLIENT_ID,
-        oauth.OAUTH_CLIENT_SECRET,
-        oauth.OAUTH_SCOPES,
-        oauth.OPENID_PROVIDER_URL,
-    )
-    return all(needed)
+    """Whether people can sign in here."""
+    return is_login_configured()
 
 
 def build_login(why_html: str) -> None:
-    """What signing in is good for, and a button for it; nothing where nobody can sign in."""
+    """Add what signing in is good for, and a button for it; nothing if nobody can sign in."""
     if is_offered():
         with gr.Row(equal_height=False):
             gr.HTML(why_html, apply_default_css=False, min_width=280)
@@ -53,17 +44,19 @@ def name_of(profile: gr.OAuthProfile | None) -> str:
 
 
 def guard(app: FastAPI) -> None:
-    """Keep no more than the name of who signs in to the mounted page, and believe no other site."""
-    pages = [page for route in app.routes if isinstance(page := getattr(route, "app", None), App)]
-    for page in pages if is_offered() else []:
-        page.user_middleware.append(Middleware(LoginSession))  # the innermost: the session is there
+    """Keep only the names of people who sign in to the pages mounted in ``app``.
+
+    A login counts only for requests that these pages send themselves.
+    """
+    for page in gradio_apps(app) if is_offered() else ():
+        add_innermost(page, LoginSession)
 
 
 class LoginSession:
-    """ASGI middleware inside of the one that reads and writes the session.
+    """ASGI middleware inside the one that reads and writes the session.
 
-    Gradio lets any site send requests along with a visitor's cookies, since its pages are embedded;
-    so a login counts only for requests of our own pages.
+    Gradio lets any site send requests with a visitor's cookies, because its pages are embedded; so
+    a login counts only for requests that our own pages send.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -86,8 +79,8 @@ class LoginSession:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                if _INFO in session:
-                    session[_INFO] = trimmed(session[_INFO])
+                if LOGIN_KEY in session:
+                    session[LOGIN_KEY] = trimmed(session[LOGIN_KEY])
             await send(message)
 
         try:
@@ -100,15 +93,15 @@ class LoginSession:
 
 
 def trimmed(info: dict[str, Any]) -> dict[str, Any]:
-    """What Gradio was told of a person, without all but the name and when the login ends."""
-    told = info.get("userinfo")
-    name = str(told.get("preferred_username") or "") if isinstance(told, dict) else ""
+    """A login as Gradio stores it, reduced to the name and the time when it ends."""
+    person = info.get("userinfo")
+    name = str(person.get("preferred_username") or "") if isinstance(person, dict) else ""
     shown = {"preferred_username": name, "name": name, "profile": "", "picture": ""}
     return {"userinfo": shown, "expires_at": info.get("expires_at")}
 
 
 def is_from_elsewhere(headers: Headers) -> bool:
-    """Whether a browser says that another site's page sent this request."""
+    """Whether the browser says that another site's page sent this request."""
     sent_by = headers.get("sec-fetch-site")
     if sent_by is not None:
         return sent_by not in ("same-origin", "none")

@@ -7,12 +7,10 @@ import hashlib
 import os
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
-from gradio.route_utils import STATIC_PATH_LIB
 from starlette.datastructures import Headers
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
@@ -20,27 +18,35 @@ from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 from xstatic.pkg import leaflet
 
-ASSETS = Path(str(files("assets")))
+from agl1k_core.errors import Agl1kError
+from web.gradio_adapter import STATIC_FOLDER
+
+#: Beside the packages, in a checkout and in the container.
+ASSETS = Path(__file__).parents[1] / "assets"
 LEAFLET = Path(leaflet.BASE_DIR)
 PUBLIC_SUFFIXES = (".css", ".js", ".svg")
 _MEDIA_TYPES = {".json": "application/json", ".js": "text/javascript", ".css": "text/css"}
 
 
-def mount_static(app: FastAPI, assets: Path = ASSETS) -> None:
-    """Serve what browsers may see of ``assets`` under ``/static``, and Leaflet.
+def mount_static(app: FastAPI, assets: Path | None = None) -> None:
+    """Serve our assets under ``/static``, and Leaflet.
 
     Call it before Gradio is mounted at ``/``, whose page is then sent compressed. Nothing is
-    mounted at ``/assets``, which is Gradio's own.
+    mounted at ``/assets``, which is Gradio's own. Raises ``Agl1kError`` if the folder is missing.
     """
+    assets = assets or ASSETS
+    if not assets.is_dir():
+        raise Agl1kError(_missing(assets))
     app.mount("/static", GZipMiddleware(PublicFiles(assets)), name="static")
     app.mount("/vendor/leaflet", GZipMiddleware(CachedFiles(directory=LEAFLET)), name="leaflet")
     app.add_middleware(PackedPage)
 
 
 class PackedPage:
-    """ASGI middleware that compresses the page and its configuration, 100 KB each as they are.
+    """ASGI middleware that compresses the page and its configuration, 100 KB each.
 
-    Nothing else: Gradio compresses its own files, sound is compressed, and events must not wait.
+    Nothing else: Gradio compresses its own files, sound is compressed already, and events must not
+    wait.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -52,18 +58,34 @@ class PackedPage:
         await (self.packing if is_page else self.plain)(scope, receive, send)
 
 
+def asset(name: str) -> Path:
+    """A file in ``assets``; raises ``Agl1kError`` if it is missing."""
+    path = ASSETS / name
+    if not path.is_file():
+        raise Agl1kError(_missing(path))
+    return path
+
+
+def _missing(path: Path) -> str:
+    return (
+        f"{path} is missing. The pages need the whole folder assets/ of the checkout or container: "
+        "restore it, for example with 'git checkout -- assets'."
+    )
+
+
 @cache
 def static_url(name: str) -> str:
-    """Address of a file in ``assets``, relative to the page, naming its content.
+    """Address of a file in ``assets``, relative to the page, with a hash of its content.
 
-    Such an address may be cached for ever: ``static/worldmap.js?v=0123456789``.
+    Such an address may be cached forever: ``static/worldmap.js?v=0123456789``. Raises
+    ``Agl1kError`` if the file is missing.
     """
-    return f"static/{name}?v={_digest(ASSETS / name)}"
+    return f"static/{name}?v={_digest(asset(name))}"
 
 
 @cache
 def leaflet_url(name: str) -> str:
-    """Address of one of Leaflet's files, relative to the page, naming its content."""
+    """Address of one of Leaflet's files, relative to the page, with a hash of its content."""
     return f"vendor/leaflet/{name}?v={_digest(LEAFLET / name)}"
 
 
@@ -72,7 +94,7 @@ def _digest(path: Path) -> str:
 
 
 class CachedFiles(StaticFiles):
-    """``StaticFiles`` that lets browsers keep what was asked for with ``?v=``; asks again else."""
+    """``StaticFiles`` that browsers keep if requested with ``?v=``, and check otherwise."""
 
     def file_response(self, full_path: Any, *args: Any, **kwargs: Any) -> Response:
         response = super().file_response(full_path, *args, **kwargs)
@@ -84,18 +106,16 @@ class CachedFiles(StaticFiles):
 
 
 class PublicFiles(CachedFiles):
-    """The style sheets, scripts and base map in ``assets``, and nothing else of it.
+    """The style sheets, scripts, images and base map in ``assets``, and nothing else.
 
-    Gradio has files of its own under ``/static``; they are found behind ours.
-
-    The demo pack lies in the same folder, and its table holds the true places. A file that is
-    stored as ``name.gz`` is served as ``name``, compressed for those who take it.
+    A file that is stored as ``name.gz`` is served as ``name``, compressed if the browser accepts
+    that. Gradio's own files under ``/static`` are served if there is no file of ours.
     """
 
     def __init__(self, assets: Path) -> None:
         super().__init__(directory=assets)
         self.public = frozenset(_public_names(assets))
-        self.gradio = StaticFiles(directory=STATIC_PATH_LIB)
+        self.gradio = StaticFiles(directory=STATIC_FOLDER)
 
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
         name = Path(path).as_posix()

@@ -1,8 +1,7 @@
-"""What people upload is looked at and goes again: the folder of uploads, swept all the time."""
+"""The folder of uploads, from which what people uploaded is soon deleted again."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import AsyncIterator
@@ -17,17 +16,9 @@ MOST_BYTES = 2**31
 SWEEP_EVERY_S = 60.0
 
 
-def upload_into(folder: Path) -> None:
-    """Have Gradio put uploads there, unless the machine's owner has chosen a place.
-
-    Call it once a process, before the page is built.
-    """
-    os.environ.setdefault("GRADIO_TEMP_DIR", str(folder))
-
-
 @asynccontextmanager
 async def swept(folder: Path) -> AsyncIterator[None]:
-    """Sweep the folder at the start, and again and again as long as the block lasts."""
+    """Sweep the folder now, and every minute until the block ends."""
 
     async def sweep_on() -> None:
         while True:
@@ -43,10 +34,10 @@ async def swept(folder: Path) -> AsyncIterator[None]:
 def sweep(
     folder: Path, *, keep_s: float = KEEP_S, most_bytes: int = MOST_BYTES, now: float | None = None
 ) -> None:
-    """Delete what is older than ``keep_s``, and the oldest of what is more than ``most_bytes``.
+    """Delete what is older than ``keep_s``, and then the oldest until ``most_bytes`` are left.
 
-    Gradio keeps a list of its own in memory, which a killed process takes along; and another
-    process may share the folder, so that nothing young is touched.
+    Gradio has a list of its own, but only in memory: it is lost when the process is killed. Another
+    process may share the folder, so recent files are kept.
     """
     now = time.time() if now is None else now
     room = most_bytes
@@ -57,7 +48,7 @@ def sweep(
 
 
 def _entries(folder: Path) -> list[tuple[float, int, Path]]:
-    """(time of the last change, bytes, path) of what lies in the folder, with all inside it."""
+    """(time of the last change, bytes, path) of each entry, including everything inside it."""
     found = []
     for path in folder.glob("*"):
         inside = [path, *path.rglob("*")] if path.is_dir() else [path]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from web.addresses import query_of
+from web.addresses import query_of, selected_tab
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,12 @@ from web.addresses import query_of
 )
 def test_query(address: object, query: dict[str, list[str]]) -> None:
     assert query_of(address) == query
+
+
+@pytest.mark.parametrize(
+    ("address", "tab"),
+    [("http://x/?tab=board", "board"), ("http://x/", "play"), ("?tab=<b>", "play"),
+     ("http://[", "play"), (None, "play"), (7, "play")],
+)  # fmt: skip
+def test_the_tab_that_an_address_names(address: object, tab: str) -> None:
+    assert selected_tab(address, ("play", "board")) == tab

@@ -11,6 +11,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from agl1k_core.errors import Agl1kError
 from web import static
 from web.static import leaflet_url, mount_static, static_url
 
@@ -79,13 +80,12 @@ def test_nothing_else_is_served(small: TestClient, path: str) -> None:
     assert small.get(f"/static/{path}").status_code == 404
 
 
-def test_the_truth_of_the_demo_pack_is_not_served(client: TestClient) -> None:
-    served = [
-        path
-        for path in (static.ASSETS / "demo").rglob("*")
-        if client.get(f"/static/{path.relative_to(static.ASSETS).as_posix()}").status_code != 404
-    ]
-    assert not served
+def test_assets_hold_nothing_that_browsers_do_not_get(client: TestClient) -> None:
+    files = [path for path in static.ASSETS.rglob("*") if path.is_file()]
+    names = [path.relative_to(static.ASSETS).as_posix().removesuffix(".gz") for path in files]
+    assert len(names) > 15
+    unserved = {name for name in names if client.get(f"/static/{name}").status_code != 200}
+    assert unserved <= {"published_results.csv"}
 
 
 def test_packed_files_travel_packed(small: TestClient, assets: Path) -> None:
@@ -138,8 +138,13 @@ def test_static_url_is_relative_and_leads_to_the_file(client: TestClient, name: 
 
 
 def test_static_url_of_a_missing_file_fails_early() -> None:
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(Agl1kError, match=r"no-such-file\.js is missing\. .*restore it"):
         static_url("no-such-file.js")
+
+
+def test_a_missing_folder_of_assets_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(Agl1kError, match=r"away is missing\. "):
+        mount_static(FastAPI(), tmp_path / "away")
 
 
 def test_every_map_file_is_json(client: TestClient) -> None:

@@ -1,8 +1,7 @@
-"""Uploads do not stay."""
+"""Uploads are deleted again."""
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
@@ -65,12 +64,3 @@ def test_it_sweeps_at_the_start_and_ends_with_the_block(
 
     anyio.run(serve)
     assert set(swept) == {tmp_path}
-
-
-def test_the_owner_of_the_machine_may_choose_the_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("GRADIO_TEMP_DIR", raising=False)
-    uploads.upload_into(tmp_path)
-    uploads.upload_into(tmp_path / "other")
-    assert os.environ["GRADIO_TEMP_DIR"] == str(tmp_path)

@@ -16,8 +16,9 @@ from gradio.context import LocalContext
 from gradio.state_holder import SessionState
 
 from agl1k_core.errors import Agl1kError
-from ui.page import Page, answer_nonsense, is_uploaded
+from web.inputs import is_uploaded
 from web.limits import BodyLimit, WholeTexts, is_half_text
+from web.page import Page, answer_nonsense
 
 FILE = {"meta": {"_type": "gradio.FileData"}}
 RUN = "/gradio_api/run/"

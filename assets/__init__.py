@@ -1,1 +1,0 @@
-"""Shipped data: the demo pack, the base map, style sheets, published results."""

@@ -1,0 +1,85 @@
+"""Checks on the values that callers send to the page's events, before Gradio sees them.
+
+Gradio accepts any JSON for any component: it would fetch an address that is named as a file, and
+fail with a traceback on most other nonsense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from web.gradio_adapter import upload_folder
+
+NOT_UPLOADED = "This file was not uploaded here. Upload it, then try again."
+_NO_FILE = "This field takes no file."
+
+#: Nothing here needs larger whole numbers, and the JSON of other languages cannot hold them.
+_LARGEST = 2**53
+_MOST_VALUES = 50_000
+
+
+def problem_of(function: Any, inputs: Sequence[object]) -> str:
+    """What is wrong with the values that a caller sends to a function; "" if nothing is."""
+    if function.fn is None:
+        return "This event runs in the browser only."
+    if len(inputs) != len(function.inputs):
+        names = ", ".join(str(getattr(block, "label", None) or "?") for block in function.inputs)
+        return f"Send {len(function.inputs)} values ({names}), not {len(inputs)}."
+    problems = map(_problem_of_one, function.inputs, inputs)
+    return next(filter(None, problems), "")
+
+
+def _problem_of_one(block: Any, value: object) -> str:
+    problem = _file_problem(value) if isinstance(block, gr.File) else _value_problem(value)
+    if isinstance(block, gr.Dropdown | gr.Radio) and isinstance(value, list | dict):
+        problem = problem or f"Choose one value for “{block.label}”."
+    return problem
+
+
+def _file_problem(value: object) -> str:
+    if value is None:
+        return ""
+    path = value.get("path") if isinstance(value, dict) else None
+    if not isinstance(path, str) or not is_uploaded(path):
+        return NOT_UPLOADED
+    return _value_problem({**value, "meta": None}) if isinstance(value, dict) else ""
+
+
+def is_uploaded(path: str) -> bool:
+    """Whether a path lies in the folder where Gradio puts uploads."""
+    try:
+        return Path(path).resolve().is_relative_to(upload_folder().resolve())
+    except (OSError, ValueError):  # not a path at all: too long, or with a NUL
+        return False
+
+
+def _value_problem(value: object) -> str:
+    for number, part in enumerate(_parts(value)):
+        if number > _MOST_VALUES:
+            return "This value is too large: it holds too many parts."
+        if isinstance(part, int | float) and not abs(part) <= _LARGEST:
+            return "A number is too large, or is not a number. Leave it out."
+        if isinstance(part, dict) and _is_file(part):
+            return _NO_FILE
+    return ""
+
+
+def _parts(value: object) -> Iterator[object]:
+    """A value and everything in it; a loop, because callers nest as deeply as they like."""
+    left = [value]
+    while left:
+        part = left.pop()
+        yield part
+        if isinstance(part, dict):
+            left += [*part.keys(), *part.values()]
+        elif isinstance(part, list):
+            left += part
+
+
+def _is_file(part: Mapping[object, object]) -> bool:
+    meta = part.get("meta")
+    return isinstance(meta, dict) and "_type" in meta

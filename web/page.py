@@ -1,0 +1,99 @@
+"""A page of Gradio: how it is mounted, and how it answers requests that make no sense."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gradio as gr
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.requests import ClientDisconnect
+
+from agl1k_core.errors import Agl1kError
+from web.gradio_adapter import UnknownEndpointError, gradio_apps, leave_event, treat_as_launched
+from web.inputs import problem_of
+
+#: An event that is done at once, shows no progress, and is not an endpoint for others.
+QUIET: Mapping[str, Any] = {
+    "queue": False,
+    "show_progress": "hidden",
+    "api_visibility": "private",
+}
+
+_MALFORMED = "This request cannot be read. Send a JSON object with the list “data”, in UTF-8."
+_NO_ENDPOINT = "There is no such endpoint here. GET /gradio_api/info lists them."
+
+#: Gradio's messages repeat what was sent.
+_LONGEST = 500
+
+
+class Page(gr.Blocks):
+    """``gr.Blocks`` that checks what a caller sends, and answers refusals without a traceback."""
+
+    def get_block_name(self) -> str:
+        return "blocks"
+
+    async def process_api(
+        self, block_fn: Any, inputs: list[Any], *args: Any, **kwargs: Any
+    ) -> dict[str, Any]:
+        """Run an event; a refusal is reported to the caller and not logged."""
+        function = self.fns[block_fn] if isinstance(block_fn, int) else block_fn
+        problem = problem_of(function, inputs)
+        if problem:
+            raise gr.Error(problem, print_exception=False)
+        leave_event()
+        try:
+            answer: dict[str, Any] = await super().process_api(block_fn, inputs, *args, **kwargs)
+        except Agl1kError as error:
+            raise gr.Error(str(error), print_exception=False) from None
+        except gr.Error as error:
+            raise gr.Error(str(error.message)[:_LONGEST], print_exception=False) from None
+        return answer
+
+
+def mount(app: FastAPI, page: gr.Blocks, **options: Any) -> FastAPI:
+    """Serve a page at ``/``; ``options`` are further ones of ``gr.mount_gradio_app``."""
+    treat_as_launched(page)
+    mounted: FastAPI = gr.mount_gradio_app(
+        app,
+        page,
+        path="/",
+        footer_links=[],
+        show_error=False,
+        ssr_mode=False,
+        pwa=False,
+        enable_monitoring=False,
+        **options,
+    )
+    answer_nonsense(mounted)
+    return mounted
+
+
+def answer_nonsense(mounted: FastAPI) -> None:
+    """Have the pages in ``mounted`` answer malformed requests and unknown endpoints in words."""
+    for page in gradio_apps(mounted):
+        page.add_exception_handler(RequestValidationError, _malformed)
+        page.add_exception_handler(TypeError, _malformed)  # unknown names of parameters
+        page.add_exception_handler(UnknownEndpointError, _no_endpoint)
+        page.add_exception_handler(ClientDisconnect, _gone)
+        page.add_exception_handler(KeyError, _no_endpoint)  # unknown numbers of functions
+
+
+async def _malformed(_: Request, error: Exception) -> JSONResponse:
+    """Name the fields that are wrong; Gradio would repeat what was sent, and fail on non-text."""
+    fields = error.errors() if isinstance(error, RequestValidationError) else []
+    names = {str(field["loc"][-1])[:40] for field in fields if field.get("loc")}
+    wrong = [name for name in sorted(names) if name.isidentifier()]
+    message = f"{_MALFORMED} Look at: {', '.join(wrong)}." if wrong else _MALFORMED
+    return JSONResponse({"error": message, "detail": message}, 422)
+
+
+async def _gone(_: Request, __: Exception) -> Response:
+    """A client that leaves in the middle of an upload is not an error of the server."""
+    return Response(status_code=400)
+
+
+async def _no_endpoint(_: Request, __: Exception) -> JSONResponse:
+    return JSONResponse({"error": _NO_ENDPOINT, "detail": _NO_ENDPOINT}, 404)
