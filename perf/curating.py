@@ -39,13 +39,15 @@ _RATE_HZ, _DURATION_S = 22050, 5
 
 def run(models_dir: Path) -> Iterator[Measured]:
     """Per file with N and 4N files, then the same of selection."""
-    ear = Analyzer(AcousticFilters(), partial(tagging.load_tagger, models_dir=models_dir))
-    _ = ear.tagger
+    analyzer = Analyzer(AcousticFilters(), partial(tagging.load_tagger, models_dir=models_dir))
+    _ = analyzer.tagger
     with tempfile.TemporaryDirectory() as folder:
         small, large = (Path(folder) / str(n) for n in (N_FILES, TIMES * N_FILES))
         for place in (small, large):
             write_recordings(place, int(place.name))
-        few, many = best_of([lambda: curated(small, ear), lambda: curated(large, ear)], _ROUNDS)
+        few, many = best_of(
+            [lambda: curated(small, analyzer), lambda: curated(large, analyzer)], _ROUNDS
+        )
     yield from _compared("curation", few, many, N_FILES, "files")
     crowds = [candidates(n) for n in (N_CANDIDATES, TIMES * N_CANDIDATES)]
     few, many = best_of([partial(select, c, SelectionRules()) for c in crowds], _ROUNDS)
@@ -78,12 +80,12 @@ def write_recordings(folder: Path, n: int) -> None:
             writer.writerow([f"clip-{number:05}", lat, lon, name, number % 2])
 
 
-def curated(folder: Path, ear: Analyzer) -> int:
+def curated(folder: Path, analyzer: Analyzer) -> int:
     """Curate a folder from scratch; how many clips are in."""
     with tempfile.TemporaryDirectory() as out:
         collection = open_collection(folder, None, Config.from_env({}))
         rules = Rules(SelectionRules(balanced=False))
-        found = curate(collection, ear, rules, Path(out) / "work", workers=0)
+        found = curate(collection, analyzer, rules, Path(out) / "work", workers=0)
         curation.write_folder(found, Path(out) / "bench")
         return len(found.chosen)
 

@@ -19,20 +19,20 @@ from .filters import (
     rms_energy,
     spectral_flatness,
 )
-from .inspect import Examined, Note, Outcome, examine
+from .inspect import Inspection, Note, Outcome, inspect_recording
 from .mono import mono_blocks
 
 __all__ = [
     "AcousticFilters",
     "AcousticMeasures",
     "AudioInfo",
-    "Examined",
+    "Inspection",
     "Note",
     "Outcome",
     "acoustic_complexity",
     "check_beginning",
     "clipping_ratio",
-    "examine",
+    "inspect_recording",
     "frame_samples",
     "measure",
     "mono_blocks",

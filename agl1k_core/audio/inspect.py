@@ -1,7 +1,7 @@
-"""What one file turns out to be: a recording that can be used, or a named reason why not.
+"""Inspects one file: a recording that can be used, or a named reason why not.
 
-``examine`` decodes a file once, in bounded memory, and never raises for what is in it: a folder of
-recordings holds broken ones, and one bad file costs one file.
+``inspect_recording`` never raises for the content of a file: folders of recordings hold broken
+files, and each should cost only itself.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Note(StrEnum):
 
 
 @dataclass(frozen=True)
-class Examined:
+class Inspection:
     """What came of a file: the outcome, a sentence for the person who must act, and measures.
 
     ``measures`` are there for ``OK``, ``TRUNCATED`` and ``SILENT``. Where channels cancel each
@@ -84,29 +84,31 @@ class Examined:
         return Note.PHASE_CANCELLING in self.notes
 
 
-def examine(path: Path) -> Examined:
+def inspect_recording(path: Path) -> Inspection:
     """Decode a file once and say what it is; only what is no file's fault raises."""
     try:
-        examined = _examined(path)
+        inspection = _inspected(path)
     except Agl1kError as error:
         if not path.exists():
-            return Examined(Outcome.MISSING, "There is no such file. Check its name.")
+            return Inspection(Outcome.MISSING, "There is no such file. Check its name.")
         message = str(error)
         kinds = [kind for kind, reason in audio.REASONS.items() if reason == message]
-        return Examined(Outcome(kinds[0]) if kinds else Outcome.UNREADABLE, message)
-    if examined.first_channel:
+        return Inspection(Outcome(kinds[0]) if kinds else Outcome.UNREADABLE, message)
+    if inspection.first_channel:
         with audio.open_recording(path) as recording:
             first = (block[0] for block in recording.blocks())
             measures = _measured(first, recording.sample_rate_hz)
-        return Examined(examined.outcome, examined.message, examined.notes, examined.info, measures)
-    return examined
+        return Inspection(
+            inspection.outcome, inspection.message, inspection.notes, inspection.info, measures
+        )
+    return inspection
 
 
-def _examined(path: Path) -> Examined:
+def _inspected(path: Path) -> Inspection:
     with audio.open_recording(path) as recording:
         measures = _measured(recording.blocks(), recording.sample_rate_hz)
         if measures is None:
-            return Examined(
+            return Inspection(
                 Outcome.NOT_FINITE,
                 "Some samples are no finite numbers (NaN or infinite). Export the recording again.",
             )
@@ -116,11 +118,11 @@ def _examined(path: Path) -> Examined:
         notes = _notes(path, recording.formats, measures)
         missing = _missing_end(path, recording, measures.duration_s)
     if missing:
-        return Examined(Outcome.TRUNCATED, missing, notes, info, measures)
+        return Inspection(Outcome.TRUNCATED, missing, notes, info, measures)
     if _is_silent(measures):
         message = "There is nothing to hear in it. Check the recording and its level."
-        return Examined(Outcome.SILENT, message, notes, info, measures)
-    return Examined(Outcome.OK, "", notes, info, measures)
+        return Inspection(Outcome.SILENT, message, notes, info, measures)
+    return Inspection(Outcome.OK, "", notes, info, measures)
 
 
 def _measured(blocks: Iterable[Audio], sample_rate_hz: int) -> AcousticMeasures | None:

@@ -25,7 +25,7 @@ def mono_blocks(path: Path, sample_rate_hz: int, *, first_channel: bool = False)
     """The mean of the channels at ``sample_rate_hz``, in blocks of shape (n,).
 
     ``first_channel`` takes that one alone, for recordings whose channels cancel each other
-    (``examine.Examined.first_channel``). Samples that are no numbers become silence.
+    (``inspect_recording.Inspection.first_channel``). Samples that are no numbers become silence.
     """
     with audio.open_recording(path) as recording:
         blocks = (

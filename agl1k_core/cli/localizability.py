@@ -106,8 +106,8 @@ def rate(
     )
     on = benchmarks.load_benchmark(benchmark or config.benchmark, config)
     read = predictions.read(file, on, max_bytes=predictions.OWN_MAX_BYTES)
-    ear = Analyzer(AcousticFilters(), tagger_maker(tagger, weights))
-    presences, made_by = _presences(on, [*read.keys], ear, kept, workers)
+    analyzer = Analyzer(AcousticFilters(), tagger_maker(tagger, weights))
+    presences, made_by = _presences(on, [*read.keys], analyzer, kept, workers)
     evidence, left_out = gather(read, on, presences)
     err.print(f"{len(evidence)} of {len(read)} records are rated{_left_out(left_out)}.")
     if not evidence:
@@ -128,7 +128,7 @@ def rate(
 
 
 def _presences(
-    benchmark: Benchmark, keys: Sequence[str], ear: Analyzer, work: Path, workers: int
+    benchmark: Benchmark, keys: Sequence[str], analyzer: Analyzer, work: Path, workers: int
 ) -> tuple[Presences, dict[str, Any]]:
     """The tags that lie in the folder; where there are none, what is heard of the recordings."""
     tags = read_tags(benchmark.audio_dir)
@@ -136,11 +136,11 @@ def _presences(
         return {key: clip.presence for key, clip in tags.clips.items()}, dict(tags.tagger)
     collection = collection_of(benchmark, keys)
     with tqdm(unit="file", disable=None) as bar:
-        heard = curation.hear(
-            collection, ear, work, workers=workers, progress=partial(show_progress, bar)
+        analyses = curation.analyze_collection(
+            collection, analyzer, work, workers=workers, progress=partial(show_progress, bar)
         )
-    presences = {key: item.tags["presence"] for key, item in heard.items() if item.tags}
-    return presences, dict(ear.settings["tagger"])
+    presences = {key: item.tags["presence"] for key, item in analyses.items() if item.tags}
+    return presences, dict(analyzer.settings["tagger"])
 
 
 def _left_out(left_out: Counter[str]) -> str:

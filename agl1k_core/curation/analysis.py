@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from agl1k_core import audio, tagging
-from agl1k_core.audio import AcousticFilters, Examined, Outcome, examine
+from agl1k_core.audio import AcousticFilters, Inspection, Outcome, inspect_recording
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import check
 from agl1k_core.tagging import FloatArray, Tagger
@@ -35,7 +35,8 @@ _KNOWN = """
 .ape .wv .tta .ac3 .amr .3gp
 """
 AUDIO_SUFFIXES = frozenset(_KNOWN.split())
-#: Beside the outcomes of ``examine``: the decoder took its process along, or raised something new.
+#: Beside the outcomes of ``inspect_recording``: the decoder ended its process, or raised an
+#: unexpected error.
 CRASHED, FAILED = "crashed", "failed"
 
 #: Goes up when the same file would be heard otherwise than before.
@@ -123,29 +124,29 @@ class Analyzer:
     def __getstate__(self) -> dict[str, Any]:
         return {"filters": self.filters, "make_tagger": self.make_tagger}
 
-    def listen(self, path: Path) -> Analysis:
+    def analyze(self, path: Path) -> Analysis:
         """What one file holds; never raises for what is in it."""
         try:
-            return self._heard(path)
+            return self._analysis(path)
         except Exception as error:
             return Analysis(FAILED, f"Unexpected {type(error).__name__}: {error}")
 
-    def _heard(self, path: Path) -> Analysis:
-        examined = examine(path)
+    def _analysis(self, path: Path) -> Analysis:
+        inspection = inspect_recording(path)
         failures = {}
-        if examined.usable and examined.measures and self.filters:
-            failures = self.filters.failures(examined.measures)
+        if inspection.usable and inspection.measures and self.filters:
+            failures = self.filters.failures(inspection.measures)
         tags: dict[str, Any] = {}
         sound_sha256 = ""
-        if examined.usable and not failures and self.tagger:
-            hashed = _Hashed(_blocks(path, self.tagger, examined))
+        if inspection.usable and not failures and self.tagger:
+            hashed = _Hashed(_blocks(path, self.tagger, inspection))
             tags = tagging.summary_of_blocks(hashed, self.tagger)
             sound_sha256 = hashed.digest.hexdigest()
-        info, measures = examined.info, examined.measures
+        info, measures = inspection.info, inspection.measures
         return Analysis(
-            outcome=str(examined.outcome),
-            message=examined.message,
-            notes=tuple(map(str, examined.notes)),
+            outcome=str(inspection.outcome),
+            message=inspection.message,
+            notes=tuple(map(str, inspection.notes)),
             duration_s=info.duration_s if info else None,
             sample_rate_hz=info.sample_rate_hz if info else None,
             channels=info.channels if info else None,
@@ -153,13 +154,13 @@ class Analyzer:
             measures=measures.to_dict() if measures else {},
             failures=failures,
             tags=tags,
-            file_sha256=_file_sha256(path) if examined.usable else "",
+            file_sha256=_file_sha256(path) if inspection.usable else "",
             sound_sha256=sound_sha256,
         )
 
 
-def _blocks(path: Path, tagger: Tagger, examined: Examined) -> Iterator[FloatArray]:
-    return audio.mono_blocks(path, tagger.sample_rate_hz, first_channel=examined.first_channel)
+def _blocks(path: Path, tagger: Tagger, inspection: Inspection) -> Iterator[FloatArray]:
+    return audio.mono_blocks(path, tagger.sample_rate_hz, first_channel=inspection.first_channel)
 
 
 class _Hashed:
@@ -231,43 +232,43 @@ def _files_below(folder: Path, unreadable: list[Path]) -> Iterator[Path]:
                 yield found
 
 
-def listen_to_all(
-    paths: Iterable[Path], ear: Analyzer, *, workers: int = 1
+def analyze_all(
+    paths: Iterable[Path], analyzer: Analyzer, *, workers: int = 1
 ) -> Iterator[tuple[Path, Analysis]]:
     """Listen to files in ``workers`` processes, yielding each as it is done, in any order.
 
     0 workers listen in this process. Raises ``Agl1kError`` where the tagger cannot be loaded.
     """
     check("av")  # what is missing is better told once, here
-    _ = ear.settings
+    _ = analyzer.settings
     if workers < 1:
-        yield from ((path, ear.listen(path)) for path in paths)
+        yield from ((path, analyzer.analyze(path)) for path in paths)
         return
-    ear.release()  # each process has its own
+    analyzer.release()  # each process has its own
     waiting = deque(paths)
     while waiting:
         suspects: list[Path] = []
-        yield from _until_a_crash(waiting, suspects, ear, workers)
-        shelter = IsolatedWorker(ear)
+        yield from _until_a_crash(waiting, suspects, analyzer, workers)
+        worker = IsolatedWorker(analyzer)
         for path in suspects:
-            yield path, shelter.listen(path)
-        shelter.close()
+            yield path, worker.analyze(path)
+        worker.close()
 
 
 def _until_a_crash(
-    waiting: deque[Path], suspects: list[Path], ear: Analyzer, workers: int
+    waiting: deque[Path], suspects: list[Path], analyzer: Analyzer, workers: int
 ) -> Iterator[tuple[Path, Analysis]]:
     """Work off ``waiting``; where a process dies, ``suspects`` are the files it may have had."""
     running: dict[Future[Analysis], Path] = {}
-    pool = _pool(ear, workers)
+    pool = _pool(analyzer, workers)
     try:
         while waiting or running:
             while waiting and len(running) < 4 * workers:
-                running[pool.submit(_listen, waiting[0])] = waiting[0]
+                running[pool.submit(_analyze, waiting[0])] = waiting[0]
                 waiting.popleft()
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                heard = future.result()
-                yield running.pop(future), heard
+                analysis = future.result()
+                yield running.pop(future), analysis
     except BrokenProcessPool:
         suspects.extend(running.values())
     finally:
@@ -277,15 +278,15 @@ def _until_a_crash(
 class IsolatedWorker:
     """Listens in a process of its own: a crash is an outcome, and the next file gets a new one."""
 
-    def __init__(self, ear: Analyzer) -> None:
-        self._ear = ear
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
         self._pool: ProcessPoolExecutor | None = None
 
-    def listen(self, path: Path) -> Analysis:
+    def analyze(self, path: Path) -> Analysis:
         """What one file holds; never raises for what is in it."""
-        self._pool = self._pool or _pool(self._ear, 1)
+        self._pool = self._pool or _pool(self._analyzer, 1)
         try:
-            return self._pool.submit(_listen, path).result()
+            return self._pool.submit(_analyze, path).result()
         except BrokenProcessPool:
             self.close()
             return Analysis(CRASHED, "Decoding ended its process. Convert the file and try again.")
@@ -297,19 +298,19 @@ class IsolatedWorker:
         self._pool = None
 
 
-def _pool(ear: Analyzer, workers: int) -> ProcessPoolExecutor:
+def _pool(analyzer: Analyzer, workers: int) -> ProcessPoolExecutor:
     # spawned, not forked: a fork would copy locks that threads of this process hold
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, context, initializer=_prepare, initargs=(ear,))
+    return ProcessPoolExecutor(workers, context, initializer=_prepare, initargs=(analyzer,))
 
 
-_ear = Analyzer()
+_analyzer = Analyzer()
 
 
-def _prepare(ear: Analyzer) -> None:
-    global _ear
-    _ear = ear
-    _ = ear.tagger
+def _prepare(analyzer: Analyzer) -> None:
+    global _analyzer
+    _analyzer = analyzer
+    _ = analyzer.tagger
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -321,5 +322,5 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _listen(path: Path) -> Analysis:
-    return _ear.listen(path)
+def _analyze(path: Path) -> Analysis:
+    return _analyzer.analyze(path)

@@ -11,7 +11,7 @@ from pathlib import Path
 from agl1k_core import benchmarks
 from agl1k_core.benchmarks import Benchmark, find_recording
 from agl1k_core.config import Config
-from agl1k_core.curation import analysis as listening
+from agl1k_core.curation.analysis import recordings_in
 from agl1k_core.errors import Agl1kError, Problem, Problems
 
 #: Column of a folder's table that scoring does not know: when a recording was made, ISO 8601.
@@ -87,7 +87,7 @@ def _is_folder_table(table: Path) -> bool:
 
 def _unlisted(folder: Path, listed: set[Path]) -> list[Path]:
     try:
-        found, _ = listening.recordings_in([folder])
+        found, _ = recordings_in([folder])
     except Agl1kError:
         return []
     return [path for path in found if path.resolve() not in listed]

@@ -20,7 +20,7 @@ from typing import Any
 
 from agl1k_core import __version__, audio, benchmarks, places
 from agl1k_core.benchmarks import CLASSES, SUFFIXES, TAGS, ClipTags, recording_name, tags_json
-from agl1k_core.curation import reports as heard_reports
+from agl1k_core.curation import analysis_rows
 from agl1k_core.curation.pipeline import KEEP, REJECT, Curated, Judged
 from agl1k_core.curation.selection import Reason
 from agl1k_core.curation.summary import summary_markdown
@@ -121,8 +121,8 @@ def _clip_row(item: Judged, names: Mapping[str, str]) -> dict[str, Any]:
         "continent": clip.continent,
         "title": clip.title,
         "description": clip.description,
-        "duration_s": heard_reports.number(clip.duration_s),
-        **{name: heard_reports.number(clip.classes.get(name)) for name in CLASSES},
+        "duration_s": analysis_rows.number(clip.duration_s),
+        **{name: analysis_rows.number(clip.classes.get(name)) for name in CLASSES},
     }
 
 
@@ -138,7 +138,7 @@ def _report_rows(curated: Curated) -> list[dict[str, Any]]:
 
 
 def _report_row(item: Judged, curated: Curated) -> dict[str, Any]:
-    clip, heard, folder = item.clip, item.heard, curated.collection.folder
+    clip, analysis, folder = item.clip, item.analysis, curated.collection.folder
     recorded = curated.collection.recorded.get(clip.key)
     return {
         "key": clip.key,
@@ -146,27 +146,27 @@ def _report_row(item: Judged, curated: Curated) -> dict[str, Any]:
         "decision": "in" if item.verdict.is_in else "out",
         "reason": str(item.verdict.reason),
         "detail": item.verdict.detail,
-        "outcome": heard.outcome,
-        "notes": " ".join(heard.notes),
+        "outcome": analysis.outcome,
+        "notes": " ".join(analysis.notes),
         "latitude": clip.lat,
         "longitude": clip.lon,
         "city": clip.city,
         "country": clip.country,
         "continent": clip.continent,
         "recorded": recorded.isoformat() if recorded else "",
-        "duration_s": heard_reports.number(heard.duration_s),
-        "localizability": heard_reports.number(item.localizability),
-        **{name: heard_reports.number(heard.measures.get(name)) for name in _MEASURES},
-        **{name: heard_reports.number(clip.classes.get(name)) for name in CLASSES},
-        "tags": heard_reports.top_tags(heard),
-        "sound_sha256": heard.sound_sha256 or heard.file_sha256,
+        "duration_s": analysis_rows.number(analysis.duration_s),
+        "localizability": analysis_rows.number(item.localizability),
+        **{name: analysis_rows.number(analysis.measures.get(name)) for name in _MEASURES},
+        **{name: analysis_rows.number(clip.classes.get(name)) for name in CLASSES},
+        "tags": analysis_rows.top_tags(analysis),
+        "sound_sha256": analysis.sound_sha256 or analysis.file_sha256,
     }
 
 
 def _tags(curated: Curated) -> str:
     """What sounds in each clip that is in, and its localizability; see ``folder_tags``."""
     clips = {
-        item.clip.key: ClipTags(item.heard.tags.get("presence", {}), item.localizability)
+        item.clip.key: ClipTags(item.analysis.tags.get("presence", {}), item.localizability)
         for item in curated.chosen
     }
     model = curated.provenance["localizability"]
@@ -226,7 +226,7 @@ def write_decisions(out: Path, decisions: Mapping[str, str]) -> None:
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
     text = io.StringIO()
     if rows:
-        heard_reports.write_csv(text, rows)
+        analysis_rows.write_csv(text, rows)
     return text.getvalue()
 
 

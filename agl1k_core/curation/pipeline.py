@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from agl1k_core.benchmarks import CLASSES, PRESENT_FROM, Clip
-from agl1k_core.curation import analysis as listening
-from agl1k_core.curation import results_cache as journal
-from agl1k_core.curation.analysis import Analysis, Analyzer
+from agl1k_core.curation import results_cache
+from agl1k_core.curation.analysis import Analysis, Analyzer, analyze_all
 from agl1k_core.curation.collection import Collection
 from agl1k_core.curation.results_cache import ResultsCache
 from agl1k_core.curation.selection import Candidate, Reason, SelectionRules, Verdict, select
@@ -36,7 +35,7 @@ ROOT_OF_CLASS = {
 KEEP, REJECT = "keep", "reject"
 
 #: Files, how to listen, and ``workers`` -> each file with what was heard of it, in any order.
-Listen = Callable[..., Iterable[tuple[Path, Analysis]]]
+AnalyzeAll = Callable[..., Iterable[tuple[Path, Analysis]]]
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Judged:
 
     clip: Clip
     path: Path | None
-    heard: Analysis
+    analysis: Analysis
     verdict: Verdict
     localizability: float | None = None
 
@@ -75,14 +74,14 @@ class Curated:
 
 def curate(
     collection: Collection,
-    ear: Analyzer,
+    analyzer: Analyzer,
     rules: Rules,
     work: Path,
     *,
     model: Localizability | None = None,
     decisions: Mapping[str, str] | None = None,
     workers: int = 1,
-    listen: Listen = listening.listen_to_all,
+    analyze: AnalyzeAll = analyze_all,
     progress: Callable[[int, int], None] | None = None,
 ) -> Curated:
     """Listen to all recordings and choose among them; run again after a kill, it goes on.
@@ -91,59 +90,63 @@ def curate(
     are done, of how many. Raises ``Agl1kError`` where the model is of another tagger, or the work
     folder cannot be written.
     """
-    _check_model(model, ear)
-    heard = hear(collection, ear, work, workers=workers, listen=listen, progress=progress)
+    _check_model(model, analyzer)
+    analyses = analyze_collection(
+        collection, analyzer, work, workers=workers, analyze=analyze, progress=progress
+    )
     decided = decisions or {}
-    clips = {clip.key: _with_classes(clip, heard[clip.key]) for clip in collection.benchmark.clips}
+    clips = {
+        clip.key: _with_classes(clip, analyses[clip.key]) for clip in collection.benchmark.clips
+    }
     scores = {
         key: model.score(item.tags["presence"])
-        for key, item in heard.items()
+        for key, item in analyses.items()
         if model and item.tags
     }
     verdicts: dict[str, Verdict] = {}
     for key in clips:
-        verdict = _alone(heard[key], decided.get(key), rules, model, scores.get(key))
+        verdict = _alone(analyses[key], decided.get(key), rules, model, scores.get(key))
         if verdict:
             verdicts[key] = verdict
     candidates = [
-        _candidate(collection, clip, heard[key], scores.get(key, 0.0), decided.get(key) == KEEP)
+        _candidate(collection, clip, analyses[key], scores.get(key, 0.0), decided.get(key) == KEEP)
         for key, clip in clips.items()
         if key not in verdicts
     ]
     verdicts |= select(_with_countries(candidates, collection), rules.selection)
     judged = tuple(
-        Judged(clip, collection.files[key], heard[key], verdicts[key], scores.get(key))
+        Judged(clip, collection.files[key], analyses[key], verdicts[key], scores.get(key))
         for key, clip in clips.items()
     )
-    return Curated(collection, judged, _provenance(ear, rules, model))
+    return Curated(collection, judged, _provenance(analyzer, rules, model))
 
 
-def hear(
+def analyze_collection(
     collection: Collection,
-    ear: Analyzer,
+    analyzer: Analyzer,
     work: Path,
     *,
     workers: int = 1,
-    listen: Listen = listening.listen_to_all,
+    analyze: AnalyzeAll = analyze_all,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Analysis]:
     """Key -> what was heard, from the journal in ``work`` where it is known already.
 
-    ``listen`` is ``listening.listen_to_all`` or does the same elsewhere.
+    ``analyze`` is ``analyze_all``, or does the same elsewhere.
     """
     paths = {path for path in collection.files.values() if path}
     by_path: dict[Path, Analysis] = {}
-    stamps = {path: journal.stamp(path, collection.folder) for path in paths}
-    with ResultsCache(work, ear) as kept:
+    stamps = {path: results_cache.stamp(path, collection.folder) for path in paths}
+    with ResultsCache(work, analyzer) as kept:
         for path in paths:
             known = kept.known(stamps[path])
             if known:
                 by_path[path] = known
         todo = sorted(paths - by_path.keys())
         _tell(progress, len(by_path), len(paths))
-        for path, heard in listen(todo, ear, workers=workers):
-            kept.add(stamps[path], heard)
-            by_path[path] = heard
+        for path, analysis in analyze(todo, analyzer, workers=workers):
+            kept.add(stamps[path], analysis)
+            by_path[path] = analysis
             _tell(progress, len(by_path), len(paths))
     missing = Analysis("missing", "No recording was found for it. Check the table's column 'file'.")
     return {key: by_path[path] if path else missing for key, path in collection.files.items()}
@@ -154,10 +157,10 @@ def _tell(progress: Callable[[int, int], None] | None, done: int, total: int) ->
         progress(done, total)
 
 
-def _check_model(model: Localizability | None, ear: Analyzer) -> None:
+def _check_model(model: Localizability | None, analyzer: Analyzer) -> None:
     if model is None:
         return
-    fitted, given = model.provenance.get("tagger"), ear.settings["tagger"]
+    fitted, given = model.provenance.get("tagger"), analyzer.settings["tagger"]
     if given is None:
         raise Agl1kError("Localizability needs tags. Name a tagger, or leave the model out.")
     if fitted and fitted != given:
@@ -167,10 +170,10 @@ def _check_model(model: Localizability | None, ear: Analyzer) -> None:
         )
 
 
-def _with_classes(clip: Clip, heard: Analysis) -> Clip:
+def _with_classes(clip: Clip, analysis: Analysis) -> Clip:
     """The clip with its true duration and the classes heard; the table's where none were."""
-    duration_s = clip.duration_s if heard.duration_s is None else round(heard.duration_s, 3)
-    roots = heard.tags.get("roots")
+    duration_s = clip.duration_s if analysis.duration_s is None else round(analysis.duration_s, 3)
+    roots = analysis.tags.get("roots")
     if roots is None:
         return replace(clip, duration_s=duration_s)
     classes = {ours: round(roots[theirs], 4) for ours, theirs in ROOT_OF_CLASS.items()}
@@ -180,18 +183,18 @@ def _with_classes(clip: Clip, heard: Analysis) -> Clip:
 
 
 def _alone(
-    heard: Analysis,
+    analysis: Analysis,
     decision: str | None,
     rules: Rules,
     model: Localizability | None,
     score: float | None,
 ) -> Verdict | None:
     """Why a clip is out, looked at by itself; None where it is a candidate."""
-    if heard.outcome != "ok":
-        return Verdict(Reason.BROKEN, f"{heard.outcome}: {heard.message}")
-    if heard.failures:
-        return Verdict(Reason.FILTER, f"It is {' and '.join(heard.failures.values())}.")
-    duration_s = heard.duration_s or 0.0
+    if analysis.outcome != "ok":
+        return Verdict(Reason.BROKEN, f"{analysis.outcome}: {analysis.message}")
+    if analysis.failures:
+        return Verdict(Reason.FILTER, f"It is {' and '.join(analysis.failures.values())}.")
+    duration_s = analysis.duration_s or 0.0
     if duration_s < rules.min_duration_s:
         return Verdict(
             Reason.DURATION, f"{duration_s:.1f} s are shorter than {rules.min_duration_s:g} s."
@@ -209,7 +212,7 @@ def _alone(
 
 
 def _candidate(
-    collection: Collection, clip: Clip, heard: Analysis, score: float, wanted: bool
+    collection: Collection, clip: Clip, analysis: Analysis, score: float, wanted: bool
 ) -> Candidate:
     return Candidate(
         key=clip.key,
@@ -217,7 +220,7 @@ def _candidate(
         lon=clip.lon,
         country=clip.country,
         speech=clip.classes.get("human", 0.0) >= PRESENT_FROM,
-        sound=heard.sound_sha256 or heard.file_sha256,
+        sound=analysis.sound_sha256 or analysis.file_sha256,
         rank=score,
         recorded=collection.recorded.get(clip.key),
         wanted=wanted,
@@ -231,9 +234,9 @@ def _with_countries(candidates: list[Candidate], collection: Collection) -> list
     return [replace(one, country=codes[one.key] or one.country) for one in candidates]
 
 
-def _provenance(ear: Analyzer, rules: Rules, model: Localizability | None) -> dict[str, Any]:
+def _provenance(analyzer: Analyzer, rules: Rules, model: Localizability | None) -> dict[str, Any]:
     return {
-        **{name: value for name, value in ear.settings.items() if name != "version"},
+        **{name: value for name, value in analyzer.settings.items() if name != "version"},
         "rules": {
             **vars(rules.selection),
             "min_duration_s": rules.min_duration_s,

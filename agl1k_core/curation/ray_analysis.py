@@ -1,4 +1,4 @@
-"""``listening.listen_to_all`` on many machines, with Ray Data: the same in, the same out.
+"""``analyze_all`` on many machines, with Ray Data: the same in, the same out.
 
 Every machine must find the recordings, and a tagger's weights, under the same paths, and have this
 package installed with the extra ``ray``.
@@ -21,8 +21,8 @@ from agl1k_core.extras import check
 _BLOCK_FILES = 8
 
 
-def listen_on_ray(
-    paths: Iterable[Path], ear: Analyzer, *, workers: int = 1, address: str = "local"
+def analyze_on_ray(
+    paths: Iterable[Path], analyzer: Analyzer, *, workers: int = 1, address: str = "local"
 ) -> Iterator[tuple[Path, Analysis]]:
     """Listen to files with ``workers`` actors of a Ray cluster, yielding them in any order.
 
@@ -31,7 +31,7 @@ def listen_on_ray(
     already is used as it is. Raises ``Agl1kError`` where Ray is missing or cannot be reached.
     """
     check("av")  # what is missing is better told once, here
-    _ = ear.tagger
+    _ = analyzer.tagger
     items = [{"path": str(path)} for path in paths]
     if not items:
         return
@@ -41,14 +41,14 @@ def listen_on_ray(
         _join(ray, address, workers)
     try:
         n_blocks = max(min(workers, len(items)), len(items) // _BLOCK_FILES)
-        heard = ray.data.from_items(items, override_num_blocks=n_blocks).map(
-            _Listener,
-            fn_constructor_args=(pickle.dumps(ear),),
+        analyses = ray.data.from_items(items, override_num_blocks=n_blocks).map(
+            _Actor,
+            fn_constructor_args=(pickle.dumps(analyzer),),
             compute=ray.data.ActorPoolStrategy(size=workers),
             num_cpus=1,
         )
-        for row in heard.iter_rows():
-            yield Path(row["path"]), Analysis.from_dict(json.loads(row["heard"]))
+        for row in analyses.iter_rows():
+            yield Path(row["path"]), Analysis.from_dict(json.loads(row["analysis"]))
     finally:
         if mine:
             ray.shutdown()
@@ -78,12 +78,12 @@ def _join(ray: Any, address: str, workers: int) -> None:
     context.enable_progress_bars = False
 
 
-class _Listener:
+class _Actor:
     """An actor: listens to one file at a time, in a process of its own that may crash."""
 
-    def __init__(self, ear: bytes) -> None:
-        self._shelter = IsolatedWorker(pickle.loads(ear))
+    def __init__(self, analyzer: bytes) -> None:
+        self._worker = IsolatedWorker(pickle.loads(analyzer))
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        heard = self._shelter.listen(Path(row["path"]))
-        return {"path": row["path"], "heard": json.dumps(heard.to_dict())}
+        analysis = self._worker.analyze(Path(row["path"]))
+        return {"path": row["path"], "analysis": json.dumps(analysis.to_dict())}

@@ -34,9 +34,9 @@ class ResultsCache:
     Raises ``Agl1kError`` where the folder cannot be written or another run is in it.
     """
 
-    def __init__(self, folder: Path, ear: Analyzer) -> None:
-        self._path = folder / f"heard-{ear.settings_hash}.jsonl"
-        self._settings = ear.settings
+    def __init__(self, folder: Path, analyzer: Analyzer) -> None:
+        self._path = folder / f"heard-{analyzer.settings_hash}.jsonl"
+        self._settings = analyzer.settings
         self._lock = FileLock(folder / "lock")
         self._known: dict[str, Analysis] = {}
         self._file: IO[bytes] | None = None
@@ -79,11 +79,11 @@ class ResultsCache:
         """What was heard before."""
         return self._known.get(stamp)
 
-    def add(self, stamp: str, heard: Analysis) -> None:
+    def add(self, stamp: str, analysis: Analysis) -> None:
         """Keep a result. A crash may have been for lack of memory, and is tried again."""
-        self._known[stamp] = heard
-        if heard.outcome != CRASHED:
-            self._append({"stamp": stamp, "heard": heard.to_dict()})
+        self._known[stamp] = analysis
+        if analysis.outcome != CRASHED:
+            self._append({"stamp": stamp, "heard": analysis.to_dict()})
 
     def _append(self, line: Mapping[str, object]) -> None:
         assert self._file, "enter the journal first"

@@ -52,7 +52,7 @@ def summary_markdown(curated: Curated) -> str:
     chosen = [item.clip for item in curated.chosen]
     by_country = Counter(clip.country or "unknown" for clip in chosen)
     broken = Counter(
-        item.heard.outcome for item in curated.judged if item.verdict.reason is Reason.BROKEN
+        item.analysis.outcome for item in curated.judged if item.verdict.reason is Reason.BROKEN
     )
     sections = [
         "# What came of it",
@@ -86,9 +86,9 @@ def localizability_line(provenance: Mapping[str, Any]) -> str:
 
 def _how(provenance: Mapping[str, Any]) -> list[str]:
     tagger, filters, rules = (provenance[name] for name in ("tagger", "filters", "rules"))
-    heard = "Tags: none; speech and classes are those of the table"
+    tags = "Tags: none; speech and classes are those of the table"
     if tagger:
-        heard = (
+        tags = (
             f"Tags: {tagger['name']}, weights {tagger['weights_sha256'][:12]}, "
             f"present from {tagger['threshold']:g}; classes are shares of time of their roots"
         )
@@ -96,7 +96,7 @@ def _how(provenance: Mapping[str, Any]) -> list[str]:
     limits = [f"{name} {value:g}" for name, value in (filters or {}).items()]
     return [
         f"Acoustic filters: {', '.join(limits) or 'none'}",
-        heard,
+        tags,
         localizability_line(provenance),
         f"Selection: {', '.join(set_rules)}",
     ]

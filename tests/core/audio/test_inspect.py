@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from agl1k_core import audio
-from agl1k_core.audio import Examined, Note, Outcome, examine
+from agl1k_core.audio import Inspection, Note, Outcome, inspect_recording
 from tests.support import sounds
 
 Array = npt.NDArray[np.float32]
@@ -47,15 +47,15 @@ def with_floats(path: Path, samples: Array) -> Path:
 @pytest.mark.parametrize("channels", [1, 2])
 def test_a_recording_is_ok_in_every_format(tmp_path: Path, suffix: str, channels: int) -> None:
     samples = some_sound(channels)
-    examined = examine(write(tmp_path / f"Île de Ré 🌊{suffix}", samples))
-    assert (examined.outcome, examined.notes, examined.message) == (Outcome.OK, (), "")
-    assert examined.usable
-    assert examined.info is not None
-    assert examined.measures is not None
-    assert examined.info.duration_s == pytest.approx(samples.shape[1] / 48000, abs=0.06)
-    assert (examined.info.channels, examined.info.sample_rate_hz) == (channels, 48000)
+    inspection = inspect_recording(write(tmp_path / f"Île de Ré 🌊{suffix}", samples))
+    assert (inspection.outcome, inspection.notes, inspection.message) == (Outcome.OK, (), "")
+    assert inspection.usable
+    assert inspection.info is not None
+    assert inspection.measures is not None
+    assert inspection.info.duration_s == pytest.approx(samples.shape[1] / 48000, abs=0.06)
+    assert (inspection.info.channels, inspection.info.sample_rate_hz) == (channels, 48000)
     expected = np.sqrt(np.mean(samples.mean(axis=0) ** 2))
-    assert examined.measures.rms_energy == pytest.approx(expected, rel=0.08)
+    assert inspection.measures.rms_energy == pytest.approx(expected, rel=0.08)
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,10 @@ def test_a_recording_is_ok_in_every_format(tmp_path: Path, suffix: str, channels
 def test_any_rate_and_depth_will_do(tmp_path: Path, codec: str, rate_hz: int) -> None:
     samples = some_sound(1)
     path = sounds.encode(tmp_path / "a.wav", codec, samples, rate_hz=rate_hz)
-    examined = examine(path)
-    assert examined.usable
-    assert examined.info is not None
-    assert examined.info.duration_s == pytest.approx(samples.shape[1] / rate_hz)
+    inspection = inspect_recording(path)
+    assert inspection.usable
+    assert inspection.info is not None
+    assert inspection.info.duration_s == pytest.approx(samples.shape[1] / rate_hz)
 
 
 @pytest.mark.parametrize("suffix", CODECS)
@@ -78,10 +78,10 @@ def test_a_truncated_file_is_never_taken_for_whole(
     path = write(tmp_path / f"a{suffix}", some_sound(duration_s=6))
     data = path.read_bytes()
     path.write_bytes(data[: round(len(data) * share)])
-    examined = examine(path)
-    assert examined.outcome in (Outcome.TRUNCATED, Outcome.NOT_AUDIO)
-    assert not examined.usable
-    assert examined.message.endswith(
+    inspection = inspect_recording(path)
+    assert inspection.outcome in (Outcome.TRUNCATED, Outcome.NOT_AUDIO)
+    assert not inspection.usable
+    assert inspection.message.endswith(
         ("Fetch or copy it again.", "Give a recording in MP3, M4A, FLAC, WAV or Ogg.")
     )
 
@@ -90,7 +90,9 @@ def test_a_truncated_file_says_how_much_there_is(tmp_path: Path) -> None:
     path = write(tmp_path / "a.flac", some_sound(duration_s=20))
     data = path.read_bytes()
     path.write_bytes(data[: len(data) // 2])
-    assert "s of sound could be decoded where the file says 18.4 s" in examine(path).message
+    assert (
+        "s of sound could be decoded where the file says 18.4 s" in inspect_recording(path).message
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,12 +111,12 @@ def test_what_is_no_audio_is_named(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    examined = examine(path)
+    inspection = inspect_recording(path)
     # Some decoder may take noise for its own; then nothing decodes.
-    assert examined.outcome in (outcome, Outcome.UNDECODABLE)
-    assert not examined.usable
-    assert examined.measures is None
-    assert examined.message.endswith(".")
+    assert inspection.outcome in (outcome, Outcome.UNDECODABLE)
+    assert not inspection.usable
+    assert inspection.measures is None
+    assert inspection.message.endswith(".")
 
 
 def test_a_file_without_samples_is_undecodable(tmp_path: Path) -> None:
@@ -123,27 +125,27 @@ def test_a_file_without_samples_is_undecodable(tmp_path: Path) -> None:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(8000)
-    assert examine(path).outcome in (Outcome.UNDECODABLE, Outcome.NOT_AUDIO)
+    assert inspect_recording(path).outcome in (Outcome.UNDECODABLE, Outcome.NOT_AUDIO)
 
 
 def test_a_file_that_is_not_there_is_missing(tmp_path: Path) -> None:
-    assert examine(tmp_path / "a.mp3") == Examined(
+    assert inspect_recording(tmp_path / "a.mp3") == Inspection(
         Outcome.MISSING, "There is no such file. Check its name."
     )
 
 
 def test_a_folder_is_unreadable(tmp_path: Path) -> None:
     (tmp_path / "a.mp3").mkdir()
-    assert examine(tmp_path / "a.mp3").outcome in (Outcome.UNREADABLE, Outcome.NOT_AUDIO)
+    assert inspect_recording(tmp_path / "a.mp3").outcome in (Outcome.UNREADABLE, Outcome.NOT_AUDIO)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_samples_that_are_no_numbers_are_named(tmp_path: Path, bad: float) -> None:
     samples = some_sound()
     samples[1, -7] = bad
-    examined = examine(with_floats(tmp_path / "a.wav", samples))
-    assert examined.outcome is Outcome.NOT_FINITE
-    assert "NaN or infinite" in examined.message
+    inspection = inspect_recording(with_floats(tmp_path / "a.wav", samples))
+    assert inspection.outcome is Outcome.NOT_FINITE
+    assert "NaN or infinite" in inspection.message
 
 
 @pytest.mark.parametrize(
@@ -156,19 +158,19 @@ def test_samples_that_are_no_numbers_are_named(tmp_path: Path, bad: float) -> No
     ids=["zeros", "an offset alone", "below 16 bits"],
 )
 def test_silence_is_named(tmp_path: Path, make: Callable[[int], Array]) -> None:
-    examined = examine(with_floats(tmp_path / "a.wav", make(90000).astype(np.float32)))
-    assert examined.outcome is Outcome.SILENT
-    assert examined.measures is not None
+    inspection = inspect_recording(with_floats(tmp_path / "a.wav", make(90000).astype(np.float32)))
+    assert inspection.outcome is Outcome.SILENT
+    assert inspection.measures is not None
 
 
 def test_channels_that_cancel_are_noted_and_the_first_is_measured(tmp_path: Path) -> None:
     one = some_sound(1)
     path = with_floats(tmp_path / "a.wav", np.concatenate([one, -one]))
-    examined = examine(path)
-    assert (examined.outcome, examined.notes) == (Outcome.OK, (Note.PHASE_CANCELLING,))
-    assert examined.first_channel
-    assert examined.measures is not None
-    assert examined.measures.rms_energy == pytest.approx(np.sqrt(np.mean(one**2)), rel=1e-4)
+    inspection = inspect_recording(path)
+    assert (inspection.outcome, inspection.notes) == (Outcome.OK, (Note.PHASE_CANCELLING,))
+    assert inspection.first_channel
+    assert inspection.measures is not None
+    assert inspection.measures.rms_energy == pytest.approx(np.sqrt(np.mean(one**2)), rel=1e-4)
     mix, first = (
         np.concatenate([*audio.mono_blocks(path, 16000, first_channel=alone)])
         for alone in (False, True)
@@ -178,22 +180,22 @@ def test_channels_that_cancel_are_noted_and_the_first_is_measured(tmp_path: Path
 
 
 def test_an_offset_is_noted(tmp_path: Path) -> None:
-    examined = examine(with_floats(tmp_path / "a.wav", some_sound() + np.float32(0.1)))
-    assert (examined.outcome, examined.notes) == (Outcome.OK, (Note.DC_OFFSET,))
+    inspection = inspect_recording(with_floats(tmp_path / "a.wav", some_sound() + np.float32(0.1)))
+    assert (inspection.outcome, inspection.notes) == (Outcome.OK, (Note.DC_OFFSET,))
 
 
 def test_a_wrong_extension_is_noted_and_no_hindrance(tmp_path: Path) -> None:
     path = write(tmp_path / "a.flac", some_sound())
     path = path.rename(tmp_path / "a.MP3")
-    examined = examine(path)
-    assert (examined.outcome, examined.notes) == (Outcome.OK, (Note.WRONG_EXTENSION,))
+    inspection = inspect_recording(path)
+    assert (inspection.outcome, inspection.notes) == (Outcome.OK, (Note.WRONG_EXTENSION,))
 
 
 def test_messages_hold_no_file_names(tmp_path: Path) -> None:
     path = tmp_path / "Rue Mellah, Essaouira.mp3"
     for content in (b"", b"text"):
         path.write_bytes(content)
-        assert "Essaouira" not in examine(path).message
+        assert "Essaouira" not in inspect_recording(path).message
 
 
 def test_taggers_hear_silence_where_samples_are_no_numbers(tmp_path: Path) -> None:
@@ -220,9 +222,9 @@ def test_nonsense_in_a_header_has_an_outcome(
 ) -> None:
     path = tmp_path / "a.wav"
     path.write_bytes(wav(channels, rate_hz, bits, bytes(range(256)) * 40))
-    examined = examine(path)
-    assert examined.outcome is outcome
-    assert examined.message.count(".") >= 2, "what to do"
+    inspection = inspect_recording(path)
+    assert inspection.outcome is outcome
+    assert inspection.message.count(".") >= 2, "what to do"
 
 
 def wav(channels: int, rate_hz: int, bits: int, data: bytes) -> bytes:
@@ -244,5 +246,5 @@ def test_damage_anywhere_raises_nothing(tmp_path: Path, suffix: str) -> None:
         for at in rng.integers(0, min(len(data), 400), rng.integers(1, 8)):
             data[at] = rng.integers(256)
         path.write_bytes(data)
-        examined = examine(path)
-        assert examined.usable or examined.message
+        inspection = inspect_recording(path)
+        assert inspection.usable or inspection.message

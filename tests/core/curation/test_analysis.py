@@ -42,7 +42,7 @@ def test_links_are_followed_and_dead_ones_are_told(tmp_path: Path) -> None:
     (folder / "round.wav").symlink_to(folder / "round.wav")
     taken, _ = recordings_in([folder])
     assert names(folder, taken) == ["dead.wav", "linked/a.wav", "round.wav"]
-    outcomes = [Analyzer().listen(path).outcome for path in taken]
+    outcomes = [Analyzer().analyze(path).outcome for path in taken]
     assert outcomes[:2] == ["missing", "ok"]
     assert outcomes[2] in ("missing", "unreadable")
 
@@ -62,4 +62,4 @@ def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "locked").mkdir(mode=0)
     taken, _ = recordings_in([tmp_path])
     assert names(tmp_path, taken) == ["a.wav", "locked"]
-    assert Analyzer().listen(taken[1]).outcome == "unreadable"
+    assert Analyzer().analyze(taken[1]).outcome == "unreadable"

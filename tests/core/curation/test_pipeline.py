@@ -21,6 +21,7 @@ from agl1k_core.curation import (
     Reason,
     Rules,
     SelectionRules,
+    analysis,
     check_output,
     curate,
     open_collection,
@@ -28,15 +29,14 @@ from agl1k_core.curation import (
     write_decisions,
     write_folder,
 )
-from agl1k_core.curation import analysis as listening
-from agl1k_core.curation.analysis import CRASHED, FAILED
+from agl1k_core.curation.analysis import CRASHED, FAILED, analyze_all
 from agl1k_core.curation.pipeline import ROOT_OF_CLASS
 from agl1k_core.errors import Agl1kError, FileRefusedError
 from agl1k_core.localizability import Localizability
 from agl1k_core.tagging import audioset
 from tests.support import raw_recordings as raw
 
-EAR = Analyzer(AcousticFilters(), raw.ToneTagger)
+ANALYZER = Analyzer(AcousticFilters(), raw.ToneTagger)
 
 
 def opened(folder: Path) -> Collection:
@@ -45,7 +45,7 @@ def opened(folder: Path) -> Collection:
 
 def curated(folder: Path, work: Path, rules: Rules | None = None, **others: object) -> Curated:
     arguments = {"workers": 0, **others}
-    return curate(opened(folder), EAR, rules or Rules(), work, **arguments)  # type: ignore[arg-type]
+    return curate(opened(folder), ANALYZER, rules or Rules(), work, **arguments)  # type: ignore[arg-type]
 
 
 def reasons(result: Curated) -> dict[str, Reason]:
@@ -59,7 +59,7 @@ def model_of(slope: float, tagger: dict[str, object] | None = None) -> Localizab
         far_slope=np.array([np.nan, np.nan]),
         n_near=np.array([5, 5]),
         n_far=np.array([0, 0]),
-        provenance={"tagger": tagger or EAR.settings["tagger"], "data_sha256": "abc"},
+        provenance={"tagger": tagger or ANALYZER.settings["tagger"], "data_sha256": "abc"},
     )
 
 
@@ -75,12 +75,12 @@ def result(forty: Path, tmp_path_factory: pytest.TempPathFactory) -> Curated:
 
 def test_forty_files_eight_of_them_broken(result: Curated) -> None:
     broken = result.judged[32:]
-    assert [item.heard.outcome for item in broken] == [*raw.BROKEN.values()]
+    assert [item.analysis.outcome for item in broken] == [*raw.BROKEN.values()]
     assert all(item.verdict.reason is Reason.BROKEN for item in broken)
-    assert all(item.verdict.detail.startswith(f"{item.heard.outcome}: ") for item in broken)
+    assert all(item.verdict.detail.startswith(f"{item.analysis.outcome}: ") for item in broken)
     assert len(result.judged) == 40
     assert [item.verdict.reason for item in result.judged[:32]] == [Reason.SELECTED] * 32
-    assert result.judged[0].heard.notes == ("wrong_extension",)
+    assert result.judged[0].analysis.notes == ("wrong_extension",)
 
 
 def test_classes_are_those_heard(result: Curated) -> None:
@@ -159,18 +159,18 @@ def test_two_runs_don_t_mix(tmp_path: Path) -> None:
 def test_a_crash_costs_one_file(tmp_path: Path) -> None:
     paths = [raw.write_sound(tmp_path / f"{n}.wav", n, speech=True) for n in range(6)]
     paths[2] = raw.write_sound(tmp_path / "2.wav", 2, speech=True, duration_s=4)
-    ear = Analyzer(make_tagger=raw.CrashingTagger)
-    heard = dict(listening.listen_to_all(paths, ear, workers=2))
-    assert [heard[path].outcome for path in paths] == ["ok", "ok", CRASHED, "ok", "ok", "ok"]
+    analyzer = Analyzer(make_tagger=raw.CrashingTagger)
+    analyses = dict(analyze_all(paths, analyzer, workers=2))
+    assert [analyses[path].outcome for path in paths] == ["ok", "ok", CRASHED, "ok", "ok", "ok"]
 
 
 def test_an_unforeseen_error_costs_one_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = raw.write_sound(tmp_path / "a.wav", 0, speech=True)
-    monkeypatch.setattr(listening, "examine", lambda path: 1 / 0)
-    heard = Analyzer().listen(path)
-    assert (heard.outcome, heard.message) == (
+    monkeypatch.setattr(analysis, "inspect_recording", lambda path: 1 / 0)
+    found = Analyzer().analyze(path)
+    assert (found.outcome, found.message) == (
         FAILED,
         "Unexpected ZeroDivisionError: division by zero",
     )

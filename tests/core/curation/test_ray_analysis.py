@@ -10,7 +10,7 @@ import pytest
 
 from agl1k_core import curation
 from agl1k_core.audio import AcousticFilters
-from agl1k_core.curation import Analyzer, listen_on_ray
+from agl1k_core.curation import Analyzer, analyze_on_ray
 from agl1k_core.curation.analysis import CRASHED
 from agl1k_core.errors import Agl1kError
 from tests.support import raw_recordings as raw
@@ -23,9 +23,9 @@ def test_two_workers_hear_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     folder = raw.write_collection(tmp_path / "raw", 16)
     crashing = raw.write_sound(folder / "crash.wav", 1, speech=True, duration_s=4)
     paths, _ = curation.recordings_in([folder])
-    ear = Analyzer(AcousticFilters(), raw.CrashingTagger)
-    with_ray = dict(listen_on_ray(paths, ear, workers=2))
-    without = dict(curation.listen_to_all(paths, ear, workers=2))
+    analyzer = Analyzer(AcousticFilters(), raw.CrashingTagger)
+    with_ray = dict(analyze_on_ray(paths, analyzer, workers=2))
+    without = dict(curation.analyze_all(paths, analyzer, workers=2))
     assert with_ray == without
     assert with_ray.keys() == {*paths}
     assert with_ray[crashing].outcome == CRASHED
@@ -35,8 +35,8 @@ def test_two_workers_hear_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_without_ray_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(Agl1kError, match=r"Ray is not installed.*leave out --ray"):
-        list(listen_on_ray([Path("a.wav")], Analyzer()))
+        list(analyze_on_ray([Path("a.wav")], Analyzer()))
 
 
 def test_nothing_to_listen_to_needs_no_cluster() -> None:
-    assert list(listen_on_ray([], Analyzer())) == []
+    assert list(analyze_on_ray([], Analyzer())) == []
