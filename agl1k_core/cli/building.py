@@ -15,7 +15,6 @@ from tqdm import tqdm
 from agl1k_core import curation, tagging
 from agl1k_core.audio import AcousticFilters
 from agl1k_core.cli.analysis_tables import filter_table, tag_table
-from agl1k_core.cli.checkout import run_above
 from agl1k_core.cli.console import err, out, refusing
 from agl1k_core.config import Config
 from agl1k_core.curation import (
@@ -202,18 +201,6 @@ def curate(
     with tqdm(total=len(curated.chosen), unit="copy", disable=None) as bar:
         write_folder(curated, output, name=name, copied=bar.update)
     typer.echo(f"{len(curated.chosen)} clips in {output}")
-
-
-@app.command()
-@refusing
-def review(
-    folder: Annotated[Path, typer.Argument(help="A benchmark's folder.")],
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on.")] = 7861,
-) -> None:
-    """Hear a benchmark's clips, and keep or reject each: a page on this machine."""
-    argv = ["agl1k review", "--host", host, "--port", str(port), "--", str(folder)]
-    run_above("game.review_page", argv, needs="gradio")
 
 
 @models.command("install")

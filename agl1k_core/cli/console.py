@@ -1,24 +1,51 @@
-"""What all commands share: where they write, and how a refusal ends them."""
+"""What commands share: where they write, how a refusal ends them, and common options."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
+from agl1k_core import benchmarks
+from agl1k_core.benchmarks import Benchmark
+from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
+from agl1k_core.files import write_atomically
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 out, err = Console(highlight=False), Console(stderr=True, highlight=False, markup=False)
 
+BenchmarkOption = Annotated[
+    str | None,
+    typer.Option(
+        "--benchmark",
+        "-b",
+        help="demo, agl1k, a table or a folder. Default: AGL1K_BENCHMARK, else demo.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+class Commands(TyperGroup):
+    """Commands that end with exit code 1 and the reason on stderr after an ``Agl1kError``."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Agl1kError as error:
+            err.print(str(error), soft_wrap=True)
+            raise typer.Exit(1) from None
+
 
 def refusing(command: Callable[P, R]) -> Callable[P, R]:
-    """Tell an ``Agl1kError`` on stderr and exit with 1."""
+    """Print an ``Agl1kError`` to stderr and exit with 1."""
 
     @wraps(command)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -29,3 +56,17 @@ def refusing(command: Callable[P, R]) -> Callable[P, R]:
             raise typer.Exit(1) from None
 
     return wrapped
+
+
+def benchmark_of(spec: str | None) -> Benchmark:
+    """The benchmark that the option names, else the configured one."""
+    config = Config.from_env()
+    return benchmarks.load_benchmark(spec or config.benchmark, config)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file; raises ``Agl1kError`` if that fails."""
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise Agl1kError(f"{path} cannot be written: {error.strerror}.") from None

@@ -1,9 +1,10 @@
-"""Evaluations and comparisons as text for a terminal."""
+"""Evaluations, comparisons and localizability as tables for a terminal."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from rich.table import Table
 
@@ -70,11 +71,27 @@ def comparison_table(a: Evaluation, b: Evaluation, names: tuple[str, str]) -> Ta
     return table
 
 
-def _table(first: str, *others: str) -> Table:
+def category_table(rows: Iterable[tuple[str, str, float, int]]) -> Table:
+    """Side, class, slope and number of recordings of a localizability model's top categories."""
+    table = _table("side", "class", "slope", "recordings", n_texts=2)
+    for side, name, slope, n_recordings in rows:
+        table.add_row(side, name, f"{slope:.2f}", str(n_recordings))
+    return table
+
+
+def frame_table(frame: Any) -> Table:
+    """A DataFrame, with numbers of two digits."""
+    table = _table(*map(str, frame.columns), n_texts=2)
+    for row in frame.itertuples(index=False):
+        table.add_row(*(f"{x:.2f}" if isinstance(x, float) else str(x) for x in row))
+    return table
+
+
+def _table(*headings: str, n_texts: int = 1) -> Table:
+    """An empty table; the columns after the first ``n_texts`` are numbers."""
     table = Table(box=None, pad_edge=False)
-    table.add_column(first)
-    for name in others:
-        table.add_column(name, justify="right")
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if number < n_texts else "right")
     return table
 
 

@@ -2,9 +2,10 @@
 
 from .analysis import Analysis, Analyzer, analyze_all, recordings_in
 from .analysis_rows import filter_row, tag_rows, top_tags, write_csv
-from .collection import Collection, collection_of, open_collection
+from .collection import Collection, open_collection
 from .folder import check_output, read_decisions, write_decisions, write_folder
 from .pipeline import KEEP, REJECT, Curated, Rules, analyze_collection, curate
+from .presences import presences_of
 from .ray_analysis import analyze_on_ray
 from .selection import Candidate, Reason, SelectionRules, select
 from .summary import localizability_line, summary_lines
@@ -12,13 +13,13 @@ from .summary import localizability_line, summary_lines
 __all__ = [
     "Collection",
     "open_collection",
-    "collection_of",
     "recordings_in",
     "Analyzer",
     "Analysis",
     "analyze_all",
     "analyze_on_ray",
     "analyze_collection",
+    "presences_of",
     "filter_row",
     "tag_rows",
     "top_tags",

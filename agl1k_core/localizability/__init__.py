@@ -1,4 +1,4 @@
-"""Audio Localizability: how much the sounds of a recording tell of its place."""
+"""Audio Localizability: how much the sounds of a recording reveal about its place."""
 
 import lazy_loader
 

@@ -1,8 +1,8 @@
-"""Audio Localizability: how much the sounds of a recording tell of its place."""
+"""Audio Localizability: how much the sounds of a recording reveal about its place."""
 
-from .agreement import by_continent, judge_agreement
+from .agreement import Agreement, by_continent, judge_agreement
 from .evidence import gather
-from .judges import ApiJudge, GivingUp, Judge, WordMatchJudge, choose_judges
+from .judges import ApiJudge, Judge, WordMatchJudge, choose_judges
 from .model import (
     ALPHA,
     GAMMA_KM,
@@ -15,31 +15,31 @@ from .model import (
     tagger_of,
 )
 from .ratings import read_ratings, write_ratings
-from .report import Material, about_lines, category_rows, report_numbers, report_page
+from .report import ReportInput, about_lines, category_rows, report_numbers, report_page
 
 __all__ = [
-    "ALPHA",
-    "ApiJudge",
-    "Evidence",
-    "GAMMA_KM",
-    "GivingUp",
-    "Judge",
     "Localizability",
-    "Material",
-    "Observations",
-    "THETA",
-    "WordMatchJudge",
-    "about_lines",
-    "judge_agreement",
-    "by_continent",
-    "category_rows",
-    "choose_judges",
     "fit",
+    "ALPHA",
+    "GAMMA_KM",
+    "THETA",
+    "tagger_of",
+    "Evidence",
     "gather",
+    "Judge",
+    "ApiJudge",
+    "WordMatchJudge",
+    "choose_judges",
     "observe",
+    "Observations",
     "read_ratings",
+    "write_ratings",
+    "judge_agreement",
+    "Agreement",
+    "by_continent",
+    "ReportInput",
     "report_numbers",
     "report_page",
-    "tagger_of",
-    "write_ratings",
+    "about_lines",
+    "category_rows",
 ]

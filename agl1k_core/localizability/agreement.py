@@ -1,6 +1,6 @@
-"""Do the judges agree? And where on Earth do recordings tell most of their place?
+"""Agreement between judges, and localizability by continent.
 
-The numbers of Zhang et al. 2026, "The Sonar Moment", appendix B.2 and B.3.
+As in appendix B.2 and B.3 of Zhang et al. 2026, "The Sonar Moment".
 """
 
 from __future__ import annotations
@@ -21,11 +21,20 @@ TOP = 10
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """How alike the judges are, pair by pair; each matrix has the shape (judges, judges).
+    """How similar the judges are, pair by pair.
 
-    ``cosine``: mean over recordings of the cosine between two judges' contributions. ``pearson``:
-    correlation of the categories' total contributions. ``overlap``: share of the ``TOP`` categories
-    with the highest totals that two judges have in common. NaN where there is nothing to compare.
+    Each matrix has the shape ``(judges, judges)``, with NaN if there is nothing to compare.
+
+    Attributes
+    ----------
+    judges
+        Their names.
+    cosine
+        Mean over recordings of the cosine between two judges' contributions.
+    pearson
+        Correlation of the categories' total contributions.
+    overlap
+        Share of the ``TOP`` categories with the highest totals that two judges have in common.
     """
 
     judges: tuple[str, ...]
@@ -48,7 +57,33 @@ class Agreement:
 
 
 def judge_agreement(observations: Observations) -> Agreement:
-    """Compare the judges where both rated."""
+    """Compare judges by the ratings that both gave.
+
+    The three measures are those of Zhang et al. 2026, "The Sonar Moment", appendix B.2.
+
+    Parameters
+    ----------
+    observations
+        The ratings.
+
+    Returns
+    -------
+    Agreement
+        Three matrices of the shape ``(judges, judges)``.
+
+    Examples
+    --------
+    >>> observations = Observations(
+    ...     keys=("a",),
+    ...     categories=("/m/09x0r", "/m/06mb1"),
+    ...     presence=np.array([[0.5, 0.5]]),
+    ...     error_km=np.array([12.0]),
+    ...     ratings={"one": np.array([[1.0, 0.5]]), "two": np.array([[0.5, 0.25]])},
+    ... )
+    >>> judge_agreement(observations).cosine.round(3)
+    array([[1., 1.],
+           [1., 1.]])
+    """
     ratings = [*observations.ratings.values()]
     return Agreement(
         judges=tuple(observations.ratings),
@@ -72,7 +107,7 @@ def _pairwise(
 
 
 def _mean_cosine(a: FloatArray, b: FloatArray) -> float:
-    """Over the recordings on which both judges named something; else there is no direction."""
+    """Over the recordings in which both judges rated something above 0."""
     lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
     directed = lengths > 0
     if not directed.any():
@@ -99,10 +134,26 @@ def _top(totals: FloatArray) -> set[int]:
 
 
 def by_continent(scores: Sequence[float], continents: Sequence[str]) -> pd.DataFrame:
-    """Localizability by continent, highest mean first: n, mean, sd, q25, median, q75.
+    """Localizability by continent, highest mean first.
 
-    Recordings without a continent ("") or a score (NaN) don't count. Raises ``ValueError`` where
-    the two differ in length.
+    As in Zhang et al. 2026, "The Sonar Moment", appendix B.3.
+
+    Parameters
+    ----------
+    scores
+        ``l_k`` of each recording; NaN is left out.
+    continents
+        Its continent; empty ones are left out.
+
+    Returns
+    -------
+    DataFrame
+        A row per continent, with columns continent, n, mean, sd, q25, median, q75.
+
+    Raises
+    ------
+    ValueError
+        If the two differ in length.
     """
     if len(scores) != len(continents):
         raise ValueError(f"{len(scores)} scores and {len(continents)} continents")

@@ -1,4 +1,4 @@
-"""What judges are to rate: recordings, what sounds in them, a model's reasoning and its error."""
+"""What judges rate: recordings, what sounds in them, a model's reasoning and its error."""
 
 from __future__ import annotations
 
@@ -16,14 +16,30 @@ NO_POINT, NO_REASONING, NO_TAGS = "no usable point", "no reasoning", "no tags"
 
 
 def gather(
-    predictions: Predictions,
     benchmark: Benchmark,
+    predictions: Predictions,
     presences: Mapping[str, Mapping[str, float]],
 ) -> tuple[list[Evidence], Counter[str]]:
-    """Evidence in the order of the predictions, and how many records were left out for what.
+    """Join predictions with what sounds in their clips.
 
-    ``presences``: key -> AudioSet id -> fraction of time. A record without a point belongs to
-    neither fit, and without a reasoning there is nothing to rate.
+    Left out are records without a point, which belong to neither fit, and records without a
+    reasoning or tags, which cannot be rated.
+
+    Parameters
+    ----------
+    benchmark
+        The clips and their places.
+    predictions
+        A model's answers, with its reasoning.
+    presences
+        By key, the fraction of time of each AudioSet id.
+
+    Returns
+    -------
+    evidence : list of Evidence
+        In the order of the predictions.
+    left_out : Counter of str
+        How many records were left out for which reason.
     """
     places = np.array([benchmark.index[key] for key in predictions.keys], dtype=np.intp)
     error_km = geodesic_km(

@@ -1,6 +1,6 @@
-"""Localizability in pictures: Figures 3, 4, 10 and 11 of "The Sonar Moment", in plotly.
+"""Figures 3, 4, 10 and 11 of Zhang et al. 2026, "The Sonar Moment", in plotly.
 
-Grounds are transparent and inks a middle grey, so that figures stand on light and dark pages.
+Backgrounds are transparent and text is a middle grey, so figures suit light and dark pages.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from agl1k_core.localizability.model import Localizability
 
 POSITIVE, NEGATIVE = "#11998e", "#d9822b"
 _INK, _GRID = "#7d8a86", "rgba(125,138,134,0.25)"
-#: Told apart with every common colour vision (Okabe and Ito 2008).
+#: Distinguishable with all common forms of colour vision (Okabe and Ito 2008).
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#5b5b9c")
 _LONGEST_NAME = 28
 
 
 def top_categories_figure(model: Localizability, n: int = 10) -> go.Figure:
-    """The steepest positive and negative categories (the paper's Figure 3)."""
+    """The steepest positive and negative categories (Figure 3)."""
     sides = tuple(zip(model.top(n), (POSITIVE, NEGATIVE), strict=True))
-    titles = ("Positive: tells of the place", "Negative: hides it")
+    titles = ("Positive: reveals the place", "Negative: hides it")
     heights = [max(len(pairs), 1) for pairs, _ in sides]
     figure = make_subplots(
         rows=2,
@@ -59,10 +59,10 @@ def top_categories_figure(model: Localizability, n: int = 10) -> go.Figure:
 def examples_figure(
     model: Localizability, presences: Mapping[str, Mapping[str, float]], n_parts: int = 8
 ) -> go.Figure:
-    """What makes up each recording's localizability (the paper's Figure 4), highest first.
+    """What makes up each recording's localizability, highest first (Figure 4).
 
-    ``presences``: name -> AudioSet id -> fraction of time. Bars of the ``n_parts`` categories that
-    weigh most overall have a colour each; the others share one.
+    ``presences`` holds, by recording, the fraction of time of each AudioSet id. The ``n_parts``
+    categories with the largest weight overall have a colour each; the others share one.
     """
     parts = {name: model.parts(presence) for name, presence in presences.items()}
     scores = {name: sum(part.values()) for name, part in parts.items()}
@@ -108,7 +108,7 @@ def _sum_of_others(parts: Mapping[str, float], shown: Sequence[str], sign: int) 
 
 
 def agreement_figure(agreement: Agreement) -> go.Figure:
-    """How alike the judges are by three measures (the paper's Figure 10)."""
+    """How similar the judges are, by three measures (Figure 10)."""
     titles = ("Cosine per recording", "Correlation per category", "Top-10 overlap")
     figure = make_subplots(rows=1, cols=3, subplot_titles=titles, horizontal_spacing=0.06)
     labels = [_short(judge) for judge in agreement.judges]
@@ -138,9 +138,9 @@ def agreement_figure(agreement: Agreement) -> go.Figure:
 def continents_figure(
     scores: Mapping[str, float], continents: Mapping[str, str], theta: float = 1.0
 ) -> go.Figure:
-    """Localizability by continent, highest mean first (the paper's Figure 11).
+    """Localizability by continent, highest mean first (Figure 11).
 
-    Both are by the recording's key; a recording without either is left out.
+    Both mappings are by recording; a recording without a score or a continent is left out.
     """
     keys = [key for key in scores if continents.get(key) and not np.isnan(scores[key])]
     table = by_continent([scores[key] for key in keys], [continents[key] for key in keys])

@@ -1,21 +1,22 @@
-"""Audio Localizability: how much a recording's sounds tell of where it was made.
+"""Audio Localizability: how much the sounds of a recording reveal about where it was made.
 
 Equation (1) of Zhang et al. 2026, "The Sonar Moment", section 3.3.1, and the fit behind it::
 
     l_k = sum over i in P of a_i t_ki  -  sum over i in N of ā_i t_ki
 
 ``t_ki`` is the fraction of time that category i is present in recording k (``tagging``); ``c̄_ki``
-the contribution of category i to a strong model's reasoning on recording k, the mean over several
-judges (``judges``); ``e_k`` that model's distance error. ``y = a_i x`` is fitted to (t, c̄) of the
-recordings with ``e_k < γ``, ``y = ā_i x`` to those with ``e_k ≥ γ``, both by least squares.
+the contribution of category i to a strong model's reasoning about recording k, the mean over
+several judges (``judges``); ``e_k`` that model's distance error. ``y = a_i x`` is fitted to (t, c̄)
+of the recordings with ``e_k < γ``, ``y = ā_i x`` to those with ``e_k ≥ γ``, both by least squares.
 Category i is in P if ``a_i > α``, and in N if ``ā_i > α`` and it is not in P. A recording is
-localizable if ``l_k > θ``. Values that differ from α or θ by rounding alone count as equal to it.
+localizable if ``l_k > θ``. Values that differ from α or θ only by rounding count as equal to it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -28,7 +29,8 @@ import numpy.typing as npt
 
 from agl1k_core import __version__, tagging
 from agl1k_core.errors import Agl1kError
-from agl1k_core.localizability.judges import Judge
+from agl1k_core.files import write_atomically
+from agl1k_core.localizability.judges import GivingUp, Judge
 from agl1k_core.tagging import Tags
 
 FloatArray = npt.NDArray[np.float64]
@@ -43,10 +45,18 @@ _FORMAT = "agl1k-localizability-1"
 
 @dataclass(frozen=True)
 class Evidence:
-    """One recording: what sounds in it, and how a model reasoned and erred about its place.
+    """One recording: what sounds in it, and a model's reasoning and error about its place.
 
-    ``presence`` is AudioSet id -> fraction of time (``Tags.presence``); ``error_km`` is NaN where
-    the model named no place.
+    Attributes
+    ----------
+    key
+        Identifies the recording.
+    presence
+        Fraction of time, 0 to 1, of each AudioSet id, as in ``Tags.presence``.
+    reasoning
+        What the model wrote.
+    error_km
+        Its distance error in km, NaN if it named no place.
     """
 
     key: str
@@ -57,10 +67,20 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Observations:
-    """What the fit is made from: n recordings and c categories.
+    """What the model is fitted to: n recordings and c categories.
 
-    ``presence``: (n, c), NaN where the tagger cannot emit the category; ``error_km``: (n,), NaN
-    where there is none; ``ratings``: judge -> (n, c), NaN where the judge rated nothing.
+    Attributes
+    ----------
+    keys
+        The recordings.
+    categories
+        AudioSet ids.
+    presence
+        Fractions of time ``t_ki``, shape ``(n, c)``; NaN if the tagger has no such category.
+    error_km
+        Distance errors in km, shape ``(n,)``; NaN if there is none.
+    ratings
+        By judge, contributions from 0 to 1, shape ``(n, c)``; NaN if the judge gave no rating.
     """
 
     keys: tuple[str, ...]
@@ -77,14 +97,14 @@ class Observations:
         if self.error_km.shape != shape[:1]:
             problems.append(f"error_km: {self.error_km.shape}")
         if problems:
-            raise Agl1kError(f"Arrays are not of {shape} recordings, categories: {problems}.")
+            raise Agl1kError(f"Arrays do not hold {shape} recordings and categories: {problems}.")
         for name, values in {"presence": self.presence, **self.ratings}.items():
             if np.nanmin(values, initial=0) < 0 or np.nanmax(values, initial=0) > 1:
                 raise Agl1kError(f"{name} holds values that are not between 0 and 1.")
 
     @cached_property
     def contribution(self) -> FloatArray:
-        """``c̄``, shape (n, c): the mean over the judges that rated; NaN where none did."""
+        """``c̄``, shape ``(n, c)``: the mean over the judges that rated; NaN if none did."""
         if not self.ratings:
             return np.full(self.presence.shape, np.nan)
         stacked = np.stack([*self.ratings.values()])
@@ -92,9 +112,28 @@ class Observations:
         total = np.nansum(stacked, axis=0)
         return np.where(n_rated > 0, total / np.maximum(n_rated, 1), np.nan)
 
+    @property
+    def presences(self) -> dict[str, dict[str, float]]:
+        """Fraction of time of each category that sounds, by recording."""
+        return {
+            key: {
+                category: float(share)
+                for category, share in zip(self.categories, row, strict=True)
+                if share > 0
+            }
+            for key, row in zip(self.keys, self.presence, strict=True)
+        }
+
+    @property
+    def silent_judges(self) -> list[str]:
+        """The judges without any rating, although something sounds in the recordings."""
+        if not (self.presence > 0).any():
+            return []
+        return [name for name, rated in self.ratings.items() if np.isnan(rated).all()]
+
     @cached_property
     def sha256(self) -> str:
-        """Hash of all that the fit depends on."""
+        """Hash of everything that the fit depends on."""
         digest = hashlib.sha256(json.dumps([self.keys, self.categories]).encode())
         for values in (self.presence, self.error_km):
             digest.update(np.ascontiguousarray(values, "<f8").tobytes())
@@ -109,38 +148,66 @@ def observe(
     judges: Sequence[Judge],
     *,
     threads: int = 1,
-    done: Callable[[], None] | None = None,
+    give_up_after: int = 5,
+    done: Callable[[], object] | None = None,
 ) -> tuple[Observations, list[str]]:
-    """Let every judge rate the categories present in every recording.
+    """Let judges rate the contribution ``c_ki`` of each category that sounds in a recording.
 
-    A judge that fails on a recording is missing there; the sentences returned say which and why.
-    ``done`` is called after each rating, from any of ``threads`` threads. Raises ``Agl1kError``
-    where two recordings or two judges have one name.
+    These are the contributions whose mean over the judges is ``c̄_ki`` in the fit of equation (1)
+    of Zhang et al. 2026, "The Sonar Moment", section 3.3.1.
+
+    Parameters
+    ----------
+    evidence
+        The recordings.
+    judges
+        Who rates them.
+    threads
+        Ratings at once.
+    give_up_after
+        A judge that fails so often in a row is not asked again.
+    done
+        Called after each rating, from any thread.
+
+    Returns
+    -------
+    observations : Observations
+        Presences, errors and ratings. If a judge fails on a recording, its rating is missing.
+    problems : list of str
+        A sentence for each failure: which recording, and why.
+
+    Raises
+    ------
+    Agl1kError
+        If two recordings or two judges have the same name.
+
+    Examples
+    --------
+    >>> from agl1k_core.localizability import WordMatchJudge
+    >>> speech = Evidence("a", {"/m/09x0r": 0.5}, "Speech in Arabic.", error_km=20.0)
+    >>> observations, problems = observe([speech], [WordMatchJudge()])
+    >>> observations.contribution
+    array([[0.2]])
     """
-    keys, names = [item.key for item in evidence], [judge.name for judge in judges]
-    for what, found in (("recordings", keys), ("judges", names)):
-        twice = sorted({name for name in found if found.count(name) > 1})
-        if twice:
-            raise Agl1kError(f"Several {what} have one name: {', '.join(twice)}. Rename them.")
+    _refuse_same_names("recordings", [item.key for item in evidence])
+    _refuse_same_names("judges", [judge.name for judge in judges])
     categories = sorted({category for item in evidence for category in item.presence})
     problems: list[str] = []
 
     def rate(judge: Judge, item: Evidence) -> list[float]:
-        present = [category for category in categories if item.presence.get(category, 0) > 0]
-        by_name = {tagging.class_name(category): category for category in present}
         try:
-            rated = judge.rate(item.reasoning, [*by_name])
+            rated = _rated(judge, item)
         except Agl1kError as error:
             problems.append(f"{item.key}: {error}")
             rated = {}
         if done:
             done()
-        by_id = {by_name[name]: value for name, value in rated.items()}
-        return [by_id.get(category, np.nan) for category in categories]
+        return [rated.get(category, np.nan) for category in categories]
 
     with ThreadPoolExecutor(threads) as pool:
+        asked = [GivingUp(judge, give_up_after) for judge in judges]
         futures = {
-            judge.name: [pool.submit(rate, judge, item) for item in evidence] for judge in judges
+            judge.name: [pool.submit(rate, judge, item) for item in evidence] for judge in asked
         }
         ratings = {
             name: _matrix([future.result() for future in rows], len(categories))
@@ -148,8 +215,21 @@ def observe(
         }
     presence = [[item.presence.get(category, 0.0) for category in categories] for item in evidence]
     error_km = np.array([item.error_km for item in evidence], dtype=np.float64)
-    matrix = _matrix(presence, len(categories))
-    return Observations(tuple(keys), tuple(categories), matrix, error_km, ratings), problems
+    keys, matrix = tuple(item.key for item in evidence), _matrix(presence, len(categories))
+    return Observations(keys, tuple(categories), matrix, error_km, ratings), problems
+
+
+def _refuse_same_names(what: str, names: Sequence[str]) -> None:
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise Agl1kError(f"Several {what} have the same name: {', '.join(twice)}. Rename them.")
+
+
+def _rated(judge: Judge, item: Evidence) -> dict[str, float]:
+    """A judge's ratings by AudioSet id."""
+    by_name = {tagging.class_name(i): i for i, share in sorted(item.presence.items()) if share > 0}
+    rated = judge.rate(item.reasoning, [*by_name])
+    return {by_name[name]: value for name, value in rated.items()}
 
 
 def _matrix(rows: Sequence[Sequence[float]], n_columns: int) -> FloatArray:
@@ -159,7 +239,7 @@ def _matrix(rows: Sequence[Sequence[float]], n_columns: int) -> FloatArray:
 def slopes(presence: FloatArray, contribution: FloatArray) -> FloatArray:
     """Least-squares slopes through the origin, one per column: ``sum(x y) / sum(x x)``.
 
-    Pairs with a NaN don't count; a category without any x above 0 has the slope NaN.
+    Pairs with a NaN are left out; a category without any x above 0 has the slope NaN.
     """
     known = ~(np.isnan(presence) | np.isnan(contribution))
     x, y = np.where(known, presence, 0.0), np.where(known, contribution, 0.0)
@@ -177,10 +257,45 @@ def fit(
     theta: float = THETA,
     tagger: Mapping[str, Any] | None = None,
 ) -> Localizability:
-    """Fit the model; recordings without a distance error belong to neither fit.
+    """Fit the slopes of equation (1) of "The Sonar Moment" (Zhang et al. 2026, section 3.3.1).
 
-    ``tagger`` tells who made the presence: see ``tagger_of``. Raises ``Agl1kError`` where there is
-    no recording with an error to fit to.
+    Recordings without a distance error belong to neither of the two fits.
+
+    Parameters
+    ----------
+    observations
+        Presences, errors and ratings.
+    alpha
+        Categories with a steeper slope belong to P or N.
+    gamma_km
+        Recordings with a smaller error, in km, are near; all others are far.
+    theta
+        Recordings with a higher score are localizable.
+    tagger
+        The tagger behind the presences, as from ``tagger_of``.
+
+    Returns
+    -------
+    Localizability
+        The fitted model.
+
+    Raises
+    ------
+    Agl1kError
+        If no recording has a distance error.
+
+    Examples
+    --------
+    >>> observations = Observations(
+    ...     keys=("near", "far"),
+    ...     categories=("/m/09x0r", "/m/06mb1"),
+    ...     presence=np.array([[0.5, 0.0], [0.0, 1.0]]),
+    ...     error_km=np.array([12.0, 4000.0]),
+    ...     ratings={"judge": np.array([[0.5, np.nan], [np.nan, 0.8]])},
+    ... )
+    >>> model = fit(observations)
+    >>> dict(model.positive), dict(model.negative)
+    ({'/m/09x0r': 1.0}, {'/m/06mb1': 0.8})
     """
     near = observations.error_km < gamma_km
     far = observations.error_km >= gamma_km
@@ -210,7 +325,7 @@ def fit(
 
 
 def tagger_of(tags: Tags) -> dict[str, Any]:
-    """What tells a tagger's presence from another's: backend, weights, threshold."""
+    """What identifies the tagger behind tags: backend, weights, threshold."""
     return {
         "name": tags.tagger,
         "weights_sha256": tags.weights_sha256,
@@ -220,9 +335,33 @@ def tagger_of(tags: Tags) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Localizability:
-    """A fitted model. Slopes are ``a_i`` and ``ā_i`` per category, NaN where it never sounded.
+    """A fitted model: equation (1) of Zhang et al. 2026, "The Sonar Moment", section 3.3.1.
 
-    ``n_near`` and ``n_far`` count the recordings behind each slope.
+    Attributes
+    ----------
+    categories
+        AudioSet ids, c of them.
+    near_slope, far_slope
+        Slopes ``a_i`` and ``ā_i``, shape ``(c,)``; NaN if the category never sounded.
+    n_near, n_far
+        Recordings behind each slope, shape ``(c,)``.
+    alpha, gamma_km, theta
+        The thresholds; see ``fit``.
+    provenance
+        Where the model comes from: tagger, judges, data.
+
+    Examples
+    --------
+    >>> model = Localizability(
+    ...     categories=("/m/09x0r", "/m/06mb1"),
+    ...     near_slope=np.array([1.5, 0.1]),
+    ...     far_slope=np.array([0.2, 0.8]),
+    ...     n_near=np.array([30, 12]),
+    ...     n_far=np.array([40, 25]),
+    ... )
+    >>> score = model.score({"/m/09x0r": 0.9, "/m/06mb1": 0.25})  # 1.5 · 0.9 - 0.8 · 0.25
+    >>> round(score, 3), model.is_localizable(score)
+    (1.15, True)
     """
 
     categories: tuple[str, ...]
@@ -237,12 +376,12 @@ class Localizability:
 
     @cached_property
     def positive(self) -> Mapping[str, float]:
-        """P: AudioSet id -> ``a_i``, steepest first."""
+        """P: ``a_i`` by AudioSet id, steepest first."""
         return self._steepest(self.near_slope, _above(self.near_slope, self.alpha))
 
     @cached_property
     def negative(self) -> Mapping[str, float]:
-        """N: AudioSet id -> ``ā_i``, steepest first."""
+        """N: ``ā_i`` by AudioSet id, steepest first."""
         in_p = _above(self.near_slope, self.alpha)
         return self._steepest(self.far_slope, _above(self.far_slope, self.alpha) & ~in_p)
 
@@ -256,18 +395,22 @@ class Localizability:
         return {i: weights[i] * t for i, t in presence.items() if i in weights and t > 0}
 
     def score(self, presence: Mapping[str, float]) -> float:
-        """``l_k`` of a recording from AudioSet id -> fraction of time; absent categories are 0."""
+        """``l_k`` of a recording, from the fraction of time of each AudioSet id."""
         return float(sum(self.parts(presence).values()))
 
     def score_tags(self, tags: Tags) -> float:
         """``l_k`` of a tagged recording; raises ``Agl1kError`` for another tagger's tags."""
-        fitted, given = self.provenance.get("tagger"), tagger_of(tags)
-        if fitted and fitted != given:
-            raise Agl1kError(
-                f"The localizability model was fitted to the tags of {fitted}, "
-                f"and these are of {given}. Tag with the same model, or fit anew."
-            )
+        self.refuse_other_tagger(tagger_of(tags), "these tags")
         return self.score(tags.presence)
+
+    def refuse_other_tagger(self, tagger: Mapping[str, Any], whose: str) -> None:
+        """Raise ``Agl1kError`` if the model was fitted to the tags of another tagger."""
+        fitted = self.provenance.get("tagger")
+        if fitted and tagger and {**fitted} != {**tagger}:
+            raise Agl1kError(
+                f"The localizability model was fitted to the tags of {dict(fitted)}, but {whose} "
+                f"come from {dict(tagger)}. Use the same tagger for both, or fit the model again."
+            )
 
     def is_localizable(self, score: float) -> bool:
         """Whether ``l_k > θ``."""
@@ -282,11 +425,10 @@ class Localizability:
         return positive, negative
 
     def save(self, path: Path) -> None:
-        """Write the model as JSON; raises ``Agl1kError`` where it cannot be written."""
+        """Write the model as JSON; raises ``Agl1kError`` if it cannot be written."""
+        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
         try:
-            path.write_text(
-                json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n", "utf-8"
-            )
+            write_atomically(path, text)
         except OSError as error:
             raise Agl1kError(f"{path.name} cannot be written: {error.strerror}.") from None
 
@@ -316,9 +458,9 @@ class Localizability:
 
     @classmethod
     def from_dict(cls, data: Any) -> Localizability:
-        """The reverse of ``to_dict``; raises ``Agl1kError`` that says what is missing."""
+        """The inverse of ``to_dict``; raises ``Agl1kError`` that says what is missing."""
         if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise Agl1kError(f"This is no localizability model: its format is not {_FORMAT!r}.")
+            raise Agl1kError(f"This is not a localizability model: its format is not {_FORMAT!r}.")
         try:
             rows = data["categories"]
             return cls(
@@ -346,7 +488,7 @@ class Localizability:
         except OSError as error:
             raise Agl1kError(f"{path.name} cannot be read: {error.strerror}.") from None
         except ValueError as error:
-            raise Agl1kError(f"{path.name} is no JSON: {error}.") from None
+            raise Agl1kError(f"{path.name} is not JSON: {error}.") from None
         except Agl1kError as error:
             raise Agl1kError(f"{path.name}: {error}") from None
 
@@ -357,5 +499,5 @@ def _column(rows: Iterable[Mapping[str, Any]], name: str) -> FloatArray:
 
 
 def _above(values: FloatArray, threshold: float) -> npt.NDArray[np.bool_]:
-    """Strictly above, by more than rounding; NaN never is."""
+    """Strictly above, by more than rounding; never for NaN."""
     return values > threshold + _ROUNDING * max(1.0, abs(threshold))

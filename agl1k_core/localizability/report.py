@@ -1,12 +1,13 @@
-"""A fitted localizability model in numbers and on one page: Figures 3, 4, 10 and 11 of the paper.
+"""Reports on a fitted localizability model, as numbers and as a page of figures.
 
-The page needs no network: plotly's script is in it.
+The figures are those of Zhang et al. 2026, "The Sonar Moment": 3, 4, 10 and 11. The page includes
+plotly's script, so it needs no network.
 """
 
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,10 +35,19 @@ td + td, th + th { text-align: right; }
 
 
 @dataclass(frozen=True)
-class Material:
-    """What a report is made of, beside the model; any of it may be missing.
+class ReportInput:
+    """A model and what is reported with it; all but the model may be missing.
 
-    ``presences``: name -> AudioSet id -> share of time; ``continents``: name -> continent.
+    Attributes
+    ----------
+    model
+        The model.
+    observations
+        What it was fitted to.
+    presences
+        By recording, the fraction of time of each AudioSet id.
+    continents
+        By recording, its continent.
     """
 
     model: Localizability
@@ -47,19 +57,19 @@ class Material:
 
     @property
     def scores(self) -> dict[str, float]:
-        """Name -> ``l_k``."""
+        """``l_k`` of each recording."""
         return {name: self.model.score(presence) for name, presence in self.presences.items()}
 
     @property
     def agreement(self) -> Agreement | None:
-        """How alike the judges are; None where fewer than two rated."""
+        """How similar the judges are; None if fewer than two rated."""
         if self.observations is None or len(self.observations.ratings) < 2:
             return None
         return judge_agreement(self.observations)
 
     @property
     def by_continent(self) -> pd.DataFrame:
-        """Localizability by continent; empty where nothing tells a continent."""
+        """Localizability by continent; empty if no continent is known."""
         scores = self.scores
         named = [name for name in scores if self.continents.get(name)]
         return by_continent([scores[n] for n in named], [self.continents[n] for n in named])
@@ -73,11 +83,11 @@ class Material:
         return {names[round(place)]: self.presences[names[round(place)]] for place in places}
 
 
-def report_numbers(material: Material) -> dict[str, Any]:
-    """All numbers of the report as plain data; what does not exist is None."""
-    model, pairs = material.model, material.agreement
+def report_numbers(source: ReportInput) -> dict[str, Any]:
+    """All numbers of the report as plain data, None if there is no such number."""
+    model, pairs = source.model, source.agreement
     positive, negative = model.top()
-    scores = material.scores
+    scores = source.scores
     return {
         "alpha": model.alpha,
         "gamma_km": model.gamma_km,
@@ -87,7 +97,7 @@ def report_numbers(material: Material) -> dict[str, Any]:
         "top_positive": [{"class": name, "slope": slope} for name, slope in positive],
         "top_negative": [{"class": name, "slope": slope} for name, slope in negative],
         "agreement": None if pairs is None else _records(pairs.to_frame()),
-        "by_continent": _records(material.by_continent),
+        "by_continent": _records(source.by_continent),
         "n_scored": len(scores),
         "n_localizable": sum(map(model.is_localizable, scores.values())),
         "scores": scores,
@@ -100,47 +110,13 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
 
 
-def report_page(material: Material, title: str = "Audio Localizability") -> str:
-    """The report as one HTML page with what there is to show."""
+def report_page(source: ReportInput, title: str = "Audio Localizability") -> str:
+    """The report as one HTML page; raises ``Agl1kError`` if plotly is not installed."""
     check("plotly")
-    from agl1k_core.localizability import figures as localizability_figures
+    from plotly.offline import get_plotlyjs
 
-    model, pairs = material.model, material.agreement
-    parts = [f"<h1>{html.escape(title)}</h1>", _about(material)]
-    script: bool = True
-
-    def section(heading: str, figure: Any, text: str) -> None:
-        nonlocal script
-        drawn = figure.to_html(full_html=False, include_plotlyjs=script)
-        parts.append(f'<h2>{heading}</h2><p>{text}</p><div class="wide">{drawn}</div>')
-        script = False
-
-    section(
-        "Top categories",
-        localizability_figures.top_categories_figure(model),
-        "Slopes of the categories that count most for and against a place (the paper's Figure 3).",
-    )
-    if material.presences:
-        section(
-            "Examples",
-            localizability_figures.examples_figure(model, material.examples),
-            "What makes up the localizability of recordings, from the lowest to the highest of "
-            "all (Figure 4).",
-        )
-    if pairs is not None:
-        section(
-            "Agreement between judges",
-            localizability_figures.agreement_figure(pairs),
-            "Cosine of the contributions per recording, correlation of the categories' totals, "
-            "overlap of the ten highest (Figure 10).",
-        )
-        parts.append(_table(pairs.to_frame()))
-    if len(table := material.by_continent):
-        figure = localizability_figures.continents_figure(
-            material.scores, material.continents, model.theta
-        )
-        section("By continent", figure, "Localizability of the recordings (Figure 11).")
-        parts.append(_table(table))
+    script = f"<script>{get_plotlyjs()}</script>"
+    parts = [f"<h1>{html.escape(title)}</h1>", _about(source), script, *_sections(source)]
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -149,14 +125,51 @@ def report_page(material: Material, title: str = "Audio Localizability") -> str:
     )
 
 
-def _about(material: Material) -> str:
-    told = html.escape(". ".join(about_lines(material)))
-    return f"<p>{told}.</p>"
+def _sections(source: ReportInput) -> Iterator[str]:
+    from agl1k_core.localizability import figures
+
+    yield _section(
+        "Top categories",
+        figures.top_categories_figure(source.model),
+        "Slopes of the categories that count most for and against a place (the paper's Figure 3).",
+    )
+    if source.presences:
+        yield _section(
+            "Examples",
+            figures.examples_figure(source.model, source.examples),
+            "What makes up the localizability of recordings, from the lowest to the highest of "
+            "all (Figure 4).",
+        )
+    if (pairs := source.agreement) is not None:
+        yield _section(
+            "Agreement between judges",
+            figures.agreement_figure(pairs),
+            "Cosine of the contributions per recording, correlation of the categories' totals, "
+            "overlap of the ten highest (Figure 10).",
+        )
+        yield _table(pairs.to_frame())
+    if len(table := source.by_continent):
+        yield _section(
+            "By continent",
+            figures.continents_figure(source.scores, source.continents, source.model.theta),
+            "Localizability of the recordings (Figure 11).",
+        )
+        yield _table(table)
 
 
-def about_lines(material: Material) -> list[str]:
-    """The model and what it says of the recordings, in sentences without their full stops."""
-    model, scores = material.model, material.scores
+def _section(heading: str, figure: Any, text: str) -> str:
+    drawn = figure.to_html(full_html=False, include_plotlyjs=False)
+    return f'<h2>{heading}</h2><p>{text}</p><div class="wide">{drawn}</div>'
+
+
+def _about(source: ReportInput) -> str:
+    text = html.escape(". ".join(about_lines(source)))
+    return f"<p>{text}.</p>"
+
+
+def about_lines(source: ReportInput) -> list[str]:
+    """Sentences about the model and its scores, without full stops."""
+    model, scores = source.model, source.scores
     about = model.provenance
     tagger, judges = about.get("tagger") or {}, about.get("judges") or []
     lines = [
@@ -181,7 +194,7 @@ def _table(frame: pd.DataFrame) -> str:
 
 
 def category_rows(model: Localizability) -> list[tuple[str, str, float, int]]:
-    """(side, class, slope, recordings behind it) of the top categories, positive first."""
+    """Side, class, slope and number of recordings of the top categories, positive first."""
     place = {name: n for n, name in enumerate(model.categories)}
     sides = (("positive", model.positive, model.n_near), ("negative", model.negative, model.n_far))
     return [

@@ -33,13 +33,6 @@ PRESENCE = [
 NEAR = [True, True, True, False, False, False, True, False, True]
 
 
-@pytest.fixture(autouse=True)
-def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AGL1K_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.delenv("AGL1K_JUDGE_KEY", raising=False)
-
-
 @pytest.fixture
 def api() -> Iterator[FakeApi]:
     with fake_api() as fake:
@@ -224,7 +217,7 @@ def test_a_judge_that_never_answers_is_asked_no_more(
     assert len(api.requests) == 5
     assert "Check the key" in result.stderr
     assert "no longer asked, after 5 failures" in " ".join(result.stderr.split()) or (
-        "ratings more that failed" in result.stderr
+        "more ratings that failed" in result.stderr
     )
     assert "one rated nothing, so nothing was written" in result.stderr
     assert not table.exists()

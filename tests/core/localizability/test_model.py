@@ -237,10 +237,34 @@ def test_every_judge_rates_what_is_present(threads: int) -> None:
     assert observations.presence[1, speech] == 0
 
 
+def test_a_judge_that_keeps_failing_is_not_asked_again() -> None:
+    evidence = [Evidence(str(n), {SPEECH: 0.5}, "fail a", NEAR_KM) for n in range(6)]
+    a, b = OneSidedJudge("a", 0.2), OneSidedJudge("b", 0.8)
+    observations, problems = observe(evidence, [a, b], give_up_after=2)
+    assert (len(a.asked), len(b.asked)) == (2, 6)
+    assert problems[:2] == ["0: no answer", "1: no answer"]
+    assert problems[-1] == "5: a is no longer asked, after 2 failures in a row."
+    assert observations.silent_judges == ["a"]
+
+
+@given(st.integers(0, 10_000))
+def test_presences_are_what_sounds(seed: int) -> None:
+    observations, _, _ = known_data(seed, n=6)
+    for key, row in zip(observations.keys, observations.presence, strict=True):
+        presence = observations.presences[key]
+        assert [presence.get(category, 0.0) for category in FOUR] == [*row]
+        assert all(share > 0 for share in presence.values())
+
+
+def test_judges_are_not_silent_if_nothing_sounds() -> None:
+    observations, _ = observe([Evidence("x", {}, "text", NEAR_KM)], [WordMatchJudge()])
+    assert observations.silent_judges == []
+
+
 def test_names_that_come_twice_are_refused() -> None:
-    with pytest.raises(Agl1kError, match="Several judges have one name: a"):
+    with pytest.raises(Agl1kError, match="Several judges have the same name: a"):
         observe(EVIDENCE, [OneSidedJudge("a", 0), OneSidedJudge("a", 1)])
-    with pytest.raises(Agl1kError, match="Several recordings have one name: x"):
+    with pytest.raises(Agl1kError, match="Several recordings have the same name: x"):
         observe([EVIDENCE[0], EVIDENCE[0]], [WordMatchJudge()])
 
 
@@ -300,8 +324,8 @@ def test_the_data_hash_tells_data_apart() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", r"model\.json is no JSON"),
-        ("[]", "model.json: This is no localizability model"),
+        ("", r"model\.json is not JSON"),
+        ("[]", "model.json: This is not a localizability model"),
         ('{"format": "agl1k-localizability-1"}', "cannot be read: KeyError 'categories'"),
         (
             '{"format": "agl1k-localizability-1", "categories": [{"id": "x", "near_slope": "a"}]}',
@@ -326,7 +350,9 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path, model: Localizability
 def test_tags_are_scored_by_their_own_model_only(model: Localizability) -> None:
     tags = tags_of([[1, 0, 0, 0], [1, 1, 0, 0]])
     assert model.score_tags(tags) == pytest.approx(model.score({SPEECH: 1.0, BIRD: 0.5}))
-    with pytest.raises(Agl1kError, match=r"fitted to the tags of .*abc.* these are of .*other"):
+    with pytest.raises(
+        Agl1kError, match=r"fitted to the tags of .*abc.* these tags come from .*other"
+    ):
         model.score_tags(tags_of([[1, 0, 0, 0]], "other"))
 
 

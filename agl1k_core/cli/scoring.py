@@ -1,0 +1,98 @@
+"""Commands that score prediction files: score, validate, baseline, compare."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from agl1k_core import predictions, scoring
+from agl1k_core.benchmarks import Benchmark
+from agl1k_core.cli.console import BenchmarkOption, JsonOption, benchmark_of, out, write_text
+from agl1k_core.predictions import Predictions
+
+app = typer.Typer()
+
+
+class ProtocolName(StrEnum):
+    """The protocols that score a file."""
+
+    STRICT = "strict"
+    PAPER = "paper"
+
+
+BaselineName = Literal["random", "densest_region", "median_location"]
+
+PredictionFile = Annotated[
+    Path, typer.Argument(exists=True, dir_okay=False, help="A prediction file: JSON, JSONL or CSV.")
+]
+ProtocolOption = Annotated[ProtocolName, typer.Option(help="How refusals and missing clips count.")]
+
+
+def _read(file: Path, benchmark: Benchmark) -> Predictions:
+    return predictions.read(file, benchmark, max_bytes=predictions.OWN_MAX_BYTES)
+
+
+@app.command()
+def score(
+    file: PredictionFile,
+    benchmark: BenchmarkOption = None,
+    protocol: ProtocolOption = ProtocolName.STRICT,
+    as_json: JsonOption = False,
+) -> None:
+    """Score a prediction file, overall and per subset, with 95 % intervals."""
+    from agl1k_core.cli import reports
+
+    on = benchmark_of(benchmark)
+    evaluation = scoring.evaluate(on, _read(file, on), scoring.PROTOCOLS[protocol])
+    if as_json:
+        typer.echo(json.dumps(evaluation.to_dict(), allow_nan=False))
+        return
+    out.print(reports.headline(evaluation))
+    out.print(reports.metric_table(evaluation))
+    out.print(reports.subset_table(evaluation))
+
+
+@app.command()
+def validate(file: PredictionFile, benchmark: BenchmarkOption = None) -> None:
+    """Check a prediction file: list every problem, or summarise what was read."""
+    from agl1k_core.cli import reports
+
+    on = benchmark_of(benchmark)
+    read = _read(file, on)
+    evaluation = scoring.evaluate(on, read, n_bootstrap=0)
+    typer.echo(f"{file.name} is a valid prediction file: {len(read)} records.")
+    out.print(reports.headline(evaluation))
+
+
+@app.command()
+def baseline(
+    name: Annotated[BaselineName, typer.Argument(help="The baseline.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The CSV file to write.")],
+    benchmark: BenchmarkOption = None,
+) -> None:
+    """Write a baseline as a prediction file in CSV."""
+    made = scoring.baseline_predictions(name, benchmark_of(benchmark))
+    write_text(output, scoring.to_csv(made))
+    typer.echo(f"{len(made)} predictions written to {output}")
+
+
+@app.command()
+def compare(
+    first: PredictionFile,
+    second: PredictionFile,
+    benchmark: BenchmarkOption = None,
+    protocol: ProtocolOption = ProtocolName.STRICT,
+) -> None:
+    """Compare two prediction files clip by clip: differences, intervals, whether they are clear."""
+    from agl1k_core.cli import reports
+
+    on = benchmark_of(benchmark)
+    a, b = (
+        scoring.evaluate(on, _read(file, on), scoring.PROTOCOLS[protocol])
+        for file in (first, second)
+    )
+    out.print(reports.comparison_table(a, b, (first.name, second.name)))

@@ -1,0 +1,132 @@
+"""score, validate, baseline and compare: exit codes, stdout and stderr, the shape of --json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from agl1k_core import benchmarks, scoring
+from agl1k_core.cli.main import app
+
+SHARED = Path(__file__).parents[4] / "shared" / "agl1k"
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def perfect(tmp_path: Path) -> Path:
+    clips = benchmarks.read_demo().clips
+    records = [
+        {"key": clip.key, "latitude": clip.lat, "longitude": clip.lon, "country": clip.country}
+        for clip in clips
+    ]
+    path = tmp_path / "perfect.json"
+    path.write_text(json.dumps(records), encoding="utf-8")
+    return path
+
+
+def test_score_json_is_one_object_with_the_documented_names(perfect: Path) -> None:
+    result = run("score", perfect, "--json")
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    assert (told["benchmark"], told["protocol"], told["n_clips"]) == ("demo", "strict", 24)
+    assert told["statuses"] == {
+        "answered": 24, "refused": 0, "unparseable": 0, "error": 0, "missing": 0,
+    }  # fmt: skip
+    named = {
+        "distance_km", "geoscore", "continent_accuracy", "country_accuracy", "city_accuracy",
+        "reject_rate", "within_1km", "within_10km", "within_25km", "within_100km", "within_500km",
+        "within_1000km", "distance_q25_km", "distance_q50_km", "distance_q75_km",
+    }  # fmt: skip
+    assert named <= told["metrics"].keys()
+    assert told["metrics"].keys() == told["subsets"]["speech"].keys() == told["intervals"].keys()
+    assert {"speech", "non_speech", "animal", "music", "nature", "things", "Europe"} <= told[
+        "subsets"
+    ].keys()
+    assert told["metrics"]["distance_km"] < 1e-6
+    assert told["metrics"]["country_accuracy"] == 1
+
+
+def test_score_as_text(perfect: Path) -> None:
+    result = run("score", perfect)
+    assert result.exit_code == 0
+    assert "24 answered" in result.stdout
+    assert "geoscore" in result.stdout
+    assert "5,000.0" in result.stdout
+
+
+def test_a_refused_file_exits_with_1_and_lists_every_problem(tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text('[{"key": "demo_01"}, {"key": "demo_01"}, {"key": "nowhere"}]')
+    for command in ("score", "validate"):
+        result = run(command, path)
+        assert result.exit_code == 1
+        assert "demo_01" in result.stderr
+        assert "nowhere" in result.stderr
+        assert "record 3" in result.stderr
+        assert "Traceback" not in result.stderr
+
+
+def test_validate_tells_what_was_understood(perfect: Path) -> None:
+    result = run("validate", perfect)
+    assert result.exit_code == 0
+    assert "valid prediction file: 24 records" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["score"], ["score", "no-such-file"], ["baseline", "clever", "-o", "x"], ["nonsense"],
+     ["score", __file__, "--protocol", "people"]],
+)  # fmt: skip
+def test_wrong_usage_exits_with_2(arguments: list[str]) -> None:
+    assert run(*arguments).exit_code == 2
+
+
+@pytest.mark.parametrize("name", list(scoring.BASELINES))
+def test_a_baseline_file_scores(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "baseline.csv"
+    assert run("baseline", name, "-o", path).exit_code == 0
+    result = run("score", path, "--json")
+    assert json.loads(result.stdout)["statuses"]["answered"] == 24
+
+
+def test_baseline_into_nowhere(tmp_path: Path) -> None:
+    result = run("baseline", "random", "-o", tmp_path / "no" / "file.csv")
+    assert result.exit_code == 1
+    assert "cannot be written" in result.stderr
+
+
+def test_compare_tells_the_paired_difference(perfect: Path, tmp_path: Path) -> None:
+    path = tmp_path / "random.csv"
+    run("baseline", "random", "-o", path)
+    result = run("compare", perfect, path)
+    assert result.exit_code == 0
+    line = next(line for line in result.stdout.splitlines() if line.startswith("distance_km"))
+    assert line.rstrip().endswith(" clear")
+    assert "not clear" not in line
+
+
+def test_unknown_benchmark_and_missing_table(perfect: Path) -> None:
+    assert "agl1k fetch" in run("score", perfect, "-b", "agl1k").stderr
+    result = run("score", perfect, "-b", "nowhere")
+    assert result.exit_code == 1
+    assert "There is no benchmark 'nowhere'" in result.stderr
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the real AGL1K data is not beside this checkout")
+def test_the_published_row_on_the_command_line() -> None:
+    predictions, table = (
+        SHARED / "predictions-qwen2.5-omni.json",
+        SHARED / benchmarks.PUBLISHED_FILE,
+    )
+    result = run("score", predictions, "--benchmark", table, "--protocol", "paper", "--json")
+    told = json.loads(result.stdout)
+    assert round(told["metrics"]["distance_km"], 2) == 5476.83
+    assert round(told["metrics"]["within_500km"], 4) == 0.1734
+    assert round(told["metrics"]["within_1000km"], 4) == 0.2519
