@@ -1,4 +1,4 @@
-"""The two kinds of error that people see, and the problems that a file is refused for."""
+"""The two kinds of error that users see, and the problems for which a file is refused."""
 
 from __future__ import annotations
 
@@ -7,14 +7,36 @@ from dataclasses import dataclass
 
 
 class Agl1kError(Exception):
-    """Something the person at the keyboard can act on; the message says what to do."""
+    """An error that a user can act on: the message says what to do.
+
+    Examples
+    --------
+    >>> import agl1k_core as ag
+    >>> try:
+    ...     ag.load_benchmark("nowhere")
+    ... except ag.Agl1kError as error:
+    ...     print(error)
+    There is no benchmark 'nowhere'. Give 'demo', 'agl1k', the path of a table, ...
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong in a file: where it is, what was found, what to do about it.
+    """One thing wrong in a file: where it is, what was found, and what to do about it.
 
-    ``record`` counts from 1; ``line`` is a line of the file, from 1.
+    Parameters
+    ----------
+    found, todo
+        What is wrong, and what to do, in words.
+    record, line
+        Number of the record, and line of the file, both from 1; None if unknown.
+    clip, field
+        Key of the clip, and name of the field; None if the problem is not about one.
+
+    Examples
+    --------
+    >>> print(Problem("latitude is 95", "Give -90 to 90", record=3, clip="a_1"))
+    record 3, clip a_1: latitude is 95. Give -90 to 90
     """
 
     found: str
@@ -38,7 +60,20 @@ class Problem:
 class FileRefusedError(Agl1kError):
     """A file that cannot be used, with all its problems at once.
 
-    ``problems`` holds what is shown; ``total`` counts what was found, which may be more.
+    Parameters
+    ----------
+    source
+        What was refused, such as the file's name.
+    problems
+        The problems that are shown.
+    total
+        How many were found, if more than are shown.
+
+    Examples
+    --------
+    >>> print(FileRefusedError("mine.csv", [Problem("latitude is 95", "Give -90 to 90", line=2)]))
+    mine.csv was refused: 1 problem
+      1. line 2: latitude is 95. Give -90 to 90
     """
 
     def __init__(self, source: str, problems: Sequence[Problem], total: int | None = None) -> None:
@@ -75,7 +110,7 @@ class Problems:
             self.shown.append(problem)
 
     def add_first(self, problem: Problem) -> None:
-        """Add a problem that is told before all others."""
+        """Add a problem before all others."""
         self.total += 1
         self.shown = [problem, *self.shown][:MOST_SHOWN]
 

@@ -26,7 +26,25 @@ _WGS84 = Geod(ellps="WGS84")
 def geodesic_km(
     lat1: npt.ArrayLike, lon1: npt.ArrayLike, lat2: npt.ArrayLike, lon2: npt.ArrayLike
 ) -> FloatArray:
-    """Geodesic distance in km of each pair; the four arguments broadcast."""
+    """Distance between points along the WGS-84 ellipsoid (Karney 2013).
+
+    Parameters
+    ----------
+    lat1, lon1, lat2, lon2
+        Degrees, as numbers or arrays that broadcast against each other.
+
+    Returns
+    -------
+    numpy.ndarray
+        Kilometres, in the broadcast shape; NaN where either point is not a point.
+
+    Examples
+    --------
+    >>> float(geodesic_km(48.8566, 2.3522, 51.5074, -0.1278).round(1))
+    343.9
+    >>> geodesic_km([0, 0], [0, 0], [0, float("nan")], [1, 1]).round(1)
+    array([111.3,   nan])
+    """
     columns = np.broadcast_arrays(
         *(np.asarray(c, dtype=np.float64) for c in (lat1, lon1, lat2, lon2))
     )
@@ -46,7 +64,23 @@ def is_point(lat: npt.ArrayLike, lon: npt.ArrayLike) -> npt.NDArray[np.bool_]:
 
 
 def geoscore(distance_km: npt.ArrayLike) -> FloatArray:
-    """``5000·exp(−d/1492.7)``, from 5000 at the true place towards 0; NaN stays NaN."""
+    """Points for a guess: ``5000·exp(−d/1492.7)`` (Zhang et al. 2026, appendix A.3).
+
+    Parameters
+    ----------
+    distance_km
+        Distance from the true place in kilometres, a number or an array.
+
+    Returns
+    -------
+    numpy.ndarray
+        5000 at the true place, falling towards 0; NaN if the distance is NaN.
+
+    Examples
+    --------
+    >>> geoscore([0, 100, 1492.7, 10_000]).round()
+    array([5000., 4676., 1839.,    6.])
+    """
     return MAX_GEOSCORE * np.exp(-np.asarray(distance_km, dtype=np.float64) / GEOSCORE_SCALE_KM)
 
 

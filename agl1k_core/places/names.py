@@ -64,11 +64,26 @@ _STATE = re.compile(
 
 
 def country_code(name: object) -> str | None:
-    """ISO 3166-1 alpha-2 code of a country as people and models write it, or None.
+    """ISO 3166-1 alpha-2 code of a country as people and models write it.
 
-    Parts of a country give the country (Scotland: GB); names of several countries, of none any
-    more, or of a region that is no administrative unit give None (Germany or Austria, USSR,
-    Siberia). Two-letter codes other than US and UK give None: they are too often words.
+    Parameters
+    ----------
+    name
+        A name in any of 64 languages, an abbreviation, a flag, or a part of a country.
+
+    Returns
+    -------
+    str or None
+        None if ``name`` is not a country's name, or names several countries, a former country or
+        a region that is not an administrative unit. Two-letter codes other than US and UK give
+        None too, because they are often words.
+
+    Examples
+    --------
+    >>> country_code("Deutschland"), country_code("USA"), country_code("Scotland")
+    ('DE', 'US', 'GB')
+    >>> country_code("Germany or Austria") is None
+    True
     """
     if not isinstance(name, str) or len(name) > _LONGEST_NAME:
         return None

@@ -1,0 +1,53 @@
+"""The public face: what ``import agl1k_core as ag`` offers."""
+
+from . import (
+    answers,
+    audio,
+    benchmarks,
+    curation,
+    localizability,
+    places,
+    predictions,
+    scoring,
+    tagging,
+)
+from .answers import Answer, Status, parse_answer
+from .benchmarks import Benchmark, Clip, load_benchmark
+from .errors import Agl1kError, FileRefusedError, Problem
+from .places import country_code, geodesic_km, geoscore
+from .predictions import Predictions
+from .scoring import PAPER, PEOPLE, STRICT, Evaluation, Protocol, compare, evaluate
+
+__all__ = [
+    "load_benchmark",
+    "Benchmark",
+    "Clip",
+    "Predictions",
+    "parse_answer",
+    "Answer",
+    "Status",
+    "evaluate",
+    "Evaluation",
+    "compare",
+    "Protocol",
+    "STRICT",
+    "PAPER",
+    "PEOPLE",
+    "country_code",
+    "geodesic_km",
+    "geoscore",
+    "Agl1kError",
+    "FileRefusedError",
+    "Problem",
+    "benchmarks",
+    "answers",
+    "predictions",
+    "scoring",
+    "places",
+    "audio",
+    "tagging",
+    "localizability",
+    "curation",
+]
+
+__version__: str
