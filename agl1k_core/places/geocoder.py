@@ -1,6 +1,6 @@
-"""Points to labels: the nearest populated place, its country and its continent.
+"""Labels points with the nearest populated place, its country and its continent.
 
-The geocoder is reverse_geocoder in its single-process mode, which made the labels of AGL1K.
+The geocoder is reverse_geocoder in its single-process mode, which also labelled AGL1K.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from agl1k_core.places.names import continent_of, country_name
 
 @dataclass(frozen=True, slots=True)
 class PlaceLabel:
-    """The labels of a point; all empty where there is no point."""
+    """The labels of a point; all are empty if it is not a point."""
 
     city: str = ""
     country_code: str = ""
@@ -32,9 +32,22 @@ NO_PLACE = PlaceLabel()
 
 
 def label_points(lat: npt.ArrayLike, lon: npt.ArrayLike) -> list[PlaceLabel]:
-    """Label points, in degrees, both of shape ``(n,)``, with the nearest populated place.
+    """Label points with the nearest populated place, however far away it is.
 
-    There is no cutoff at any distance. NaN or out-of-range coordinates give empty labels.
+    Parameters
+    ----------
+    lat, lon
+        Degrees, shape ``(n,)``.
+
+    Returns
+    -------
+    list of PlaceLabel
+        One per point; empty labels for NaN and coordinates out of range.
+
+    Examples
+    --------
+    >>> label_points([48.8566], [2.3522])
+    [PlaceLabel(city='Paris', country_code='FR', country='France', continent='Europe')]
     """
     labels, which = distinct_labels(lat, lon)
     return list(_objects(labels)[which])
@@ -43,7 +56,7 @@ def label_points(lat: npt.ArrayLike, lon: npt.ArrayLike) -> list[PlaceLabel]:
 def distinct_labels(
     lat: npt.ArrayLike, lon: npt.ArrayLike
 ) -> tuple[list[PlaceLabel], npt.NDArray[np.int64]]:
-    """``label_points`` as its different labels, and which of them each point has, ``(n,)``."""
+    """The distinct labels of points, and the index of each point's label, shape ``(n,)``."""
     points = np.column_stack([_degrees(lat), _degrees(lon)])
     with np.errstate(invalid="ignore"):
         valid = (np.abs(points) <= (90.0, 180.0)).all(axis=1)

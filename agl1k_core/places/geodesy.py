@@ -1,9 +1,9 @@
-"""Distances on the WGS-84 ellipsoid, the geoscore, and the lines to draw.
+"""Distances on the WGS-84 ellipsoid, the geoscore, and lines to draw.
 
-Conventions: degrees, latitude before longitude; distances in km. A pair in which either point is
-no point (not finite, or a latitude beyond ±90) has the distance NaN; longitudes wrap.
+Conventions: degrees, latitude before longitude; distances in km. Longitudes wrap. A coordinate that
+is not finite, or a latitude beyond ±90, is not a point; distances to it are NaN.
 
-The paper's text names the haversine formula (Zhang et al. 2026, eq. 3); its published numbers
+Zhang et al. 2026, "The Sonar Moment", names the haversine formula (eq. 3); its published numbers
 are ellipsoidal geodesics, and so are ours.
 """
 
@@ -15,35 +15,41 @@ from pyproj import Geod
 
 FloatArray = npt.NDArray[np.float64]
 
-#: What a clip counts as when there is no usable point (Zhang et al. 2026, appendix A.3.1).
+#: The distance of a clip without a usable point (Zhang et al. 2026, appendix A.3.1).
 NO_POINT_KM = 10_000.0
 MAX_GEOSCORE = 5000.0
 GEOSCORE_SCALE_KM = 1492.7
 
 _WGS84 = Geod(ellps="WGS84")
+_DIRECTIONS = (
+    "north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west",
+)  # fmt: skip
 
 
 def geodesic_km(
     lat1: npt.ArrayLike, lon1: npt.ArrayLike, lat2: npt.ArrayLike, lon2: npt.ArrayLike
 ) -> FloatArray:
-    """Distance between points along the WGS-84 ellipsoid (Karney 2013).
+    """Geodesic distance between pairs of points.
+
+    The distance of equation (3) of Zhang et al. 2026, "The Sonar Moment", on the WGS-84 ellipsoid
+    (Karney 2013) in place of a sphere.
 
     Parameters
     ----------
-    lat1, lon1, lat2, lon2
-        Degrees, as numbers or arrays that broadcast against each other.
+    lat1, lon1
+        First points, in degrees.
+    lat2, lon2
+        Second points, in degrees. All four broadcast.
 
     Returns
     -------
-    numpy.ndarray
-        Kilometres, in the broadcast shape; NaN where either point is not a point.
+    ndarray of float64
+        Distances in km, in the shape of the broadcast arguments; NaN if either is not a point.
 
     Examples
     --------
-    >>> float(geodesic_km(48.8566, 2.3522, 51.5074, -0.1278).round(1))
-    343.9
-    >>> geodesic_km([0, 0], [0, 0], [0, float("nan")], [1, 1]).round(1)
-    array([111.3,   nan])
+    >>> geodesic_km(48.8566, 2.3522, [51.5074, 95.0], [-0.1278, 0.0]).round(1)  # Paris, London
+    array([343.9,   nan])
     """
     columns = np.broadcast_arrays(
         *(np.asarray(c, dtype=np.float64) for c in (lat1, lon1, lat2, lon2))
@@ -58,28 +64,31 @@ def geodesic_km(
 
 
 def is_point(lat: npt.ArrayLike, lon: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Whether each pair is a point: finite, with a latitude from -90 to 90."""
+    """Whether coordinates are a point: finite, with a latitude from -90 to 90."""
     lat, lon = np.asarray(lat, dtype=np.float64), np.asarray(lon, dtype=np.float64)
     return np.asarray(np.isfinite(lat) & np.isfinite(lon) & (np.abs(lat) <= 90.0))
 
 
 def geoscore(distance_km: npt.ArrayLike) -> FloatArray:
-    """Points for a guess: ``5000·exp(−d/1492.7)`` (Zhang et al. 2026, appendix A.3).
+    """Score distances: 5000 at the true place, towards 0 with the distance.
+
+    ``5000 exp(-d / 1492.7)``, as in Zhang et al. 2026, "The Sonar Moment", section 4.1.2 (after the
+    game GeoGuessr).
 
     Parameters
     ----------
     distance_km
-        Distance from the true place in kilometres, a number or an array.
+        Distances in km, of any shape.
 
     Returns
     -------
-    numpy.ndarray
-        5000 at the true place, falling towards 0; NaN if the distance is NaN.
+    ndarray of float64
+        Scores from 0 to 5000, in the same shape; NaN for NaN.
 
     Examples
     --------
-    >>> geoscore([0, 100, 1492.7, 10_000]).round()
-    array([5000., 4676., 1839.,    6.])
+    >>> geoscore([0.0, 343.9, 10_000.0]).round(1)
+    array([5000. , 3971.1,    6.2])
     """
     return MAX_GEOSCORE * np.exp(-np.asarray(distance_km, dtype=np.float64) / GEOSCORE_SCALE_KM)
 
@@ -92,10 +101,10 @@ def wrap_longitude(lon: float) -> float:
 def geodesic_line(
     lat1: float, lon1: float, lat2: float, lon2: float, n: int = 64
 ) -> list[tuple[float, float]]:
-    """``n`` points (lat, lon) along the geodesic, both ends included.
+    """``n`` points (lat, lon) along the geodesic, including both ends; ``n`` is at least 2.
 
-    The line starts at ``lon1``; its longitudes run on continuously, so they pass ±180 where the
-    short way crosses the date line.
+    The line starts at ``lon1`` and its longitudes are continuous, so they pass ±180 if the shortest
+    way crosses the date line.
     """
     if n < 2:
         raise ValueError(f"a line needs at least 2 points, not {n}")
@@ -107,16 +116,6 @@ def geodesic_line(
 
 
 def compass_direction(lat1: float, lon1: float, lat2: float, lon2: float) -> str:
-    """The direction, in words, in which the second point lies from the first."""
+    """The direction of the second point from the first, in words."""
     azimuth, _, _ = _WGS84.inv(lon1, lat1, lon2, lat2)
-    names = (
-        "north",
-        "north-east",
-        "east",
-        "south-east",
-        "south",
-        "south-west",
-        "west",
-        "north-west",
-    )
-    return names[round(azimuth / 45.0) % 8]
+    return _DIRECTIONS[round(azimuth / 45.0) % 8]

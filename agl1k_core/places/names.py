@@ -1,7 +1,7 @@
-"""Names of places, as people and models write them, to canonical continent, country and city.
+"""Reads names of continents, countries and cities as people and models write them.
 
-Countries are ISO 3166-1 alpha-2 codes, and XK for Kosovo. Names are matched exactly after folding
-case, accents and punctuation, never fuzzily: a fuzzy match turns Niger into Nigeria.
+Countries become ISO 3166-1 alpha-2 codes, and XK for Kosovo. Names are matched exactly after
+folding case, accents and punctuation, never fuzzily: a fuzzy match turns Niger into Nigeria.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SPECIAL_LETTERS = str.maketrans(
     {"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
 )
 _SILENT = str.maketrans("", "", ".'’‘ʼ`´")
-#: Combining classes below are of nuktas, kana voicing marks, viramas, and vowels.
+#: Lower combining classes are those of nuktas, kana voicing marks, viramas, and vowels.
 _LOWEST_ACCENT = 10
 _AMERICA = "america"
 _ALTERNATIVES = re.compile(r"\s(?:or|and/or|vs\.?|versus|oder|ou)\s|[/;|]", re.IGNORECASE)
@@ -64,24 +64,26 @@ _STATE = re.compile(
 
 
 def country_code(name: object) -> str | None:
-    """ISO 3166-1 alpha-2 code of a country as people and models write it.
+    """Find the country that a name means, in any of 64 languages.
+
+    Parts of a country give the country (Scotland: GB). Several countries, former countries and
+    regions that are not administrative units give None (Germany or Austria, USSR, Siberia). So do
+    two-letter codes other than US and UK: they are too often words.
 
     Parameters
     ----------
     name
-        A name in any of 64 languages, an abbreviation, a flag, or a part of a country.
+        A name as people and models write it; anything but text gives None.
 
     Returns
     -------
     str or None
-        None if ``name`` is not a country's name, or names several countries, a former country or
-        a region that is not an administrative unit. Two-letter codes other than US and UK give
-        None too, because they are often words.
+        ISO 3166-1 alpha-2 code, or XK for Kosovo.
 
     Examples
     --------
-    >>> country_code("Deutschland"), country_code("USA"), country_code("Scotland")
-    ('DE', 'US', 'GB')
+    >>> country_code("the Republic of Korea"), country_code("Edinburgh, Scotland")
+    ('KR', 'GB')
     >>> country_code("Germany or Austria") is None
     True
     """
@@ -91,25 +93,86 @@ def country_code(name: object) -> str | None:
 
 
 def country_name(code: str) -> str:
-    """English short name of a country's code; empty when it is none."""
+    """English short name of a country.
+
+    Parameters
+    ----------
+    code
+        ISO 3166-1 alpha-2 code.
+
+    Returns
+    -------
+    str
+        The name; empty if there is no such code.
+
+    Examples
+    --------
+    >>> country_name("KR")
+    'South Korea'
+    """
     return _countries().get(code, ("",))[0]
 
 
 def continent_of(code: str) -> str | None:
-    """Continent of a country's code, or None."""
+    """Continent of a country.
+
+    Parameters
+    ----------
+    code
+        ISO 3166-1 alpha-2 code.
+
+    Returns
+    -------
+    str or None
+        One of the six English names or Antarctica; None if there is no such code.
+
+    Examples
+    --------
+    >>> continent_of("KR")
+    'Asia'
+    """
     row = _countries().get(code)
     return row[1] if row else None
 
 
 def canonical_continent(name: object) -> str | None:
-    """One of the six English names or Antarctica; None for no continent or for several."""
+    """Find the continent that a name means.
+
+    Parameters
+    ----------
+    name
+        A name as people and models write it; anything but text gives None.
+
+    Returns
+    -------
+    str or None
+        One of the six English names or Antarctica; None for no continent or several.
+
+    Examples
+    --------
+    >>> canonical_continent("S. America"), canonical_continent("Southeast Asia")
+    ('South America', 'Asia')
+    >>> canonical_continent("Asia or Europe") is None
+    True
+    """
     if not isinstance(name, str) or len(name) > _LONGEST_NAME:
         return None
     return _canonical_continent(name)
 
 
 def canonical_city(name: object) -> str:
-    """A city's name with case, accents and spacing folded, for comparison by equality."""
+    """Fold the case, accents and spacing of a city's name, so that equal names are equal texts.
+
+    Parameters
+    ----------
+    name
+        A name; anything but text gives an empty one.
+
+    Examples
+    --------
+    >>> canonical_city("  São   PAULO ")
+    'sao paulo'
+    """
     if not isinstance(name, str):
         return ""
     return _known_city(name) if len(name) <= _LONGEST_NAME else _folded_city(name)
@@ -133,7 +196,7 @@ def _countries() -> dict[str, tuple[str, ...]]:
 
 
 def _fold_letters(text: str) -> str:
-    """Case, accents, compatibility forms and invisible characters folded."""
+    """Text without case, accents, compatibility forms and invisible characters."""
     if text.isascii():
         return text.casefold()
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
@@ -141,7 +204,7 @@ def _fold_letters(text: str) -> str:
 
 
 def _is_kept(char: str) -> bool:
-    """Accents and points go. Marks that are letters stay: vowels of Asian scripts, dakuten."""
+    """Drops accents and points, not marks that are letters: vowels of Asian scripts, dakuten."""
     category = unicodedata.category(char)
     if category == "Mn":
         return unicodedata.combining(char) < _LOWEST_ACCENT
@@ -149,7 +212,7 @@ def _is_kept(char: str) -> bool:
 
 
 def fold(text: str) -> str:
-    """Letters folded, dots and apostrophes dropped, other punctuation and spacing to one space."""
+    """Text with folded letters, no dots or apostrophes, and one space for all other punctuation."""
     letters = _fold_letters(text.replace("\t", " ").replace("\n", " ")).translate(_SILENT)
     letters = letters.replace("&", " and ")
     return " ".join("".join(c if c.isalnum() or _is_mark(c) else " " for c in letters).split())
@@ -161,14 +224,14 @@ def _is_mark(char: str) -> bool:
 
 @cache
 def _known_names() -> dict[str, str | None]:
-    """Folded name -> code of everything our tables name; None for names of no country."""
+    """Country codes by folded name, from all our tables; None for names of no country."""
     others = _data("country_names.json")["names"]
     names = {fold(name): code for code, known in others.items() for name in known}
     return names | names_of_our_own()
 
 
 def names_of_our_own() -> dict[str, str | None]:
-    """``_known_names`` without what was taken from elsewhere."""
+    """Country codes by folded name, from the tables that we wrote ourselves."""
     aliases = _data("country_aliases.json")
     names: dict[str, str | None] = {fold(row[0]): code for code, row in _countries().items()}
     for code, others in aliases["names"].items():
@@ -204,7 +267,7 @@ def _country_code(text: str) -> str | None:
 
 
 def _code_of_flags(text: str) -> str | None:
-    """The country of a text that is nothing but one flag, as of 🇫🇷, or 🏴 with a part of GB."""
+    """The country of a text that is one flag, such as 🇫🇷, or 🏴 with a part of GB."""
     letters = "".join(chr(ord(char) - _FLAG_A + ord("A")) for char in text if char in _FLAG_LETTERS)
     if _BLACK_FLAG in text:
         tags = "".join(chr(ord(char) - _TAG_0) for char in text if 0 < ord(char) - _TAG_0 < 0x7F)
@@ -213,7 +276,7 @@ def _code_of_flags(text: str) -> str | None:
 
 
 def _without_asides(text: str) -> list[str]:
-    """A text without its brackets, then what stood in them."""
+    """A text without its brackets, then their contents."""
     asides = [aside.strip() for aside in _ASIDE.findall(text)]
     bare = _ASIDE.sub(" ", text).strip(" ()[]") if asides else text
     return [bare, *(aside for aside in asides if fold(aside) not in ("", "country"))] + (
@@ -222,7 +285,7 @@ def _without_asides(text: str) -> list[str]:
 
 
 def _single_country(text: str, folded: str) -> str | None:
-    """The code of a name that holds no list; also behind a hedge, a direction or a state form."""
+    """The code of a single name, also after a hedge, a direction or a form of state."""
     if folded in _known_names():
         return _known_names()[folded]
     code = _library_code(text, folded)
@@ -233,21 +296,21 @@ def _single_country(text: str, folded: str) -> str | None:
         if shorter != folded and shorter and not (pattern is _DIRECTION and shorter == _AMERICA):
             code = _single_country(shorter, shorter)
             if pattern is _DIRECTION and code == "SD" and folded.startswith("south"):
-                code = "SS"  # however Sudan is spelt
+                code = "SS"  # however Sudan is spelled
     if code is None and (written_out := _written_out(folded)) != folded:
         code = _single_country(written_out, written_out)
     return code
 
 
 def _written_out(folded: str) -> str:
-    """A name with the abbreviations of statistics' tables in full: "Dem Rep", "S", "St", "Is"."""
+    """A name with abbreviations as in statistical tables written out: "Dem Rep", "S", "Is"."""
     first, *rest = folded.split() or [""]
     words = [_SIDES.get(first, first) if rest else first, *rest]
     return " ".join(_ABBREVIATIONS.get(word, word) for word in words)
 
 
 def _library_code(text: str, folded: str) -> str | None:
-    """countrynames in its exact mode, with guards against words that only look like codes."""
+    """The code by countrynames, matched exactly, except for words that only look like codes."""
     if folded.isascii() and len(folded) <= 2:
         return None
     # Its own cache never forgets; ours is bounded.
@@ -267,15 +330,15 @@ def _is_word_not_code(text: str, folded: str) -> bool:
 
 
 def _agreed(codes: Sequence[str | None]) -> str | None:
-    """The one code that all alternatives name."""
+    """The code, if all alternatives have the same."""
     return codes[0] if len(set(codes)) == 1 else None
 
 
 def _most_precise(parts: Sequence[str]) -> str | None:
-    """The one country among the parts of "City, Country"; of a territory and its state, the first.
+    """The one country among parts such as "City, Country"; a territory comes before its state.
 
-    "Spain, Portugal" names two, and gives None. A part that countrynames knows only as a city or
-    region gives way to a country's own name: Hamilton, Canada is not in Bermuda.
+    "Spain, Portugal" names two, so it gives None. A part that countrynames knows only as a city or
+    region yields to a country's own name: Hamilton, Canada is not in Bermuda.
     """
     codes = {fold(part): code for part in parts if (code := _country_code(part))}
     found = {code for name, code in codes.items() if name in _known_names()} or {*codes.values()}
@@ -310,7 +373,7 @@ def _refusals() -> frozenset[str]:
 
 
 def is_refusal(text: object) -> bool:
-    """Whether a field says, in one word or phrase, that there is no answer; empty does not."""
+    """Whether a field says, in a word or phrase, that there is no answer; an empty one does not."""
     if not isinstance(text, str) or len(text) > _LONGEST_NAME or not text.strip():
         return False
     return _is_refusal(text)

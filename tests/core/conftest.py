@@ -1,4 +1,4 @@
-"""A small benchmark, predictions for it, and the real data where it is at hand."""
+"""A small benchmark, predictions for it, and the real data if it is available."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demo pack as it is committed, and whether its check finds what is wrong with a pack."""
+"""The committed demo pack, and whether its check finds problems in a pack."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_pack_is_small() -> None:
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) <= 5_000_000
 
 
-def test_no_file_tells_its_place(demo: Benchmark) -> None:
+def test_no_file_reveals_its_place(demo: Benchmark) -> None:
     words = check.place_words(demo)
     assert {b"cairo", b"new zealand", b"zealand", b"oceania"} <= words
     for clip in demo.clips:
@@ -110,7 +110,7 @@ def test_numbers_do_not_run_by_continent(demo: Benchmark) -> None:
     assert changes >= 15
 
 
-def test_table_tells_the_scenes_as_they_stand(demo: Benchmark) -> None:
+def test_the_table_describes_the_scenes(demo: Benchmark) -> None:
     told = [(clip.lat, clip.lon, clip.title, clip.description) for clip in demo.clips]
     assert told == [(p.latitude, p.longitude, p.title, p.description) for p in PLACES]
 
@@ -122,7 +122,7 @@ def test_check_finds_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert "24 clips" in shown.out
 
 
-def test_tags_are_what_yamnet_hears(pytestconfig: pytest.Config, tmp_path: Path) -> None:
+def test_tags_are_yamnets(pytestconfig: pytest.Config, tmp_path: Path) -> None:
     tagger = tagging.Yamnet(tagger_models.yamnet_models(pytestconfig))
     for name in ("clips.csv", "d02.mp3", "d13.mp3"):
         shutil.copy(FOLDER / name, tmp_path)
@@ -229,20 +229,20 @@ def test_check_finds(pair: Path, break_it: Break, found: str) -> None:
     assert any(re.search(found, str(problem)) for problem in problems), problems
 
 
-def test_check_blames_no_sound_that_is_right(pair: Path) -> None:
+def test_the_check_accepts_good_clips(pair: Path) -> None:
     problems, measured = check.check_pack(pair)
     assert not [problem for problem in problems if problem.clip or "tags" in str(problem)]
     assert len(measured) == 2
 
 
-def test_key_twice_is_refused(pair: Path) -> None:
+def test_a_repeated_key_is_refused(pair: Path) -> None:
     edit(key=read_rows(pair)[1]["key"])(pair)
     with pytest.raises(FileRefusedError, match="the key is already on line 2"):
         check.check_pack(pair)
 
 
 @pytest.mark.parametrize("missing", [True, False])
-def test_command_tells_what_is_wrong(
+def test_the_command_reports_problems(
     pair: Path, missing: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if missing:
@@ -263,7 +263,7 @@ def test_same_scene_gives_the_same_samples() -> None:
     assert first.shares() == second.shares()
 
 
-def test_shares_are_the_time_a_class_is_heard() -> None:
+def test_shares_are_the_time_that_a_class_sounds() -> None:
     scene = Scene(20.0, np.random.default_rng(1))
     tone = np.sin(np.arange(20 * RATE) / 9)
     scene.bed("nature", tone, -20)

@@ -1,4 +1,4 @@
-"""One file from a server that misbehaves."""
+"""Downloads of one file from a server that misbehaves."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def sha256_digest(body: bytes) -> str:
 
 
 def whole(tmp_path: Path) -> bool:
-    """The file is there as it should be, and nothing beside it."""
+    """Whether the folder holds the complete file and nothing else."""
     files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     return files == {"file": BODY}
 
 
-def test_a_file_comes(server: HostileServer, tmp_path: Path) -> None:
+def test_a_file_is_downloaded(server: HostileServer, tmp_path: Path) -> None:
     received = get(server.put("/f", BODY), tmp_path / "file")
     assert received == Received(len(BODY), "")
     assert whole(tmp_path)
@@ -57,9 +57,7 @@ RESUMED = [
 
 
 @pytest.mark.parametrize("fault", RESUMED)
-def test_a_broken_download_goes_on_where_it_was(
-    server: HostileServer, tmp_path: Path, fault: Fault
-) -> None:
+def test_a_broken_download_is_resumed(server: HostileServer, tmp_path: Path, fault: Fault) -> None:
     get(server.put("/f", BODY, fault), tmp_path / "file")
     assert whole(tmp_path)
     first, second = server.ranges()
@@ -68,7 +66,9 @@ def test_a_broken_download_goes_on_where_it_was(
     assert 0 < int(second.removeprefix("bytes=").removesuffix("-")) <= 30_000
 
 
-def test_a_killed_download_goes_on_in_the_next_run(server: HostileServer, tmp_path: Path) -> None:
+def test_a_killed_download_is_resumed_by_the_next_run(
+    server: HostileServer, tmp_path: Path
+) -> None:
     once = Patience(attempts=1)
     url = server.put("/f", BODY, RESUMED[0])
     with pytest.raises(Agl1kError, match=r"127\.0\.0\.1 was tried once and broke off"):
@@ -89,14 +89,14 @@ def test_a_killed_download_goes_on_in_the_next_run(server: HostileServer, tmp_pa
         Fault(status=416),
     ],
 )
-def test_a_server_that_cannot_resume_sends_it_anew(
+def test_a_server_that_cannot_resume_sends_the_whole_file(
     server: HostileServer, tmp_path: Path, second: Fault
 ) -> None:
     get(server.put("/f", BODY, RESUMED[0], second), tmp_path / "file")
     assert whole(tmp_path)
 
 
-def test_a_file_that_changed_in_between_comes_anew(server: HostileServer, tmp_path: Path) -> None:
+def test_a_file_that_has_changed_is_downloaded_again(server: HostileServer, tmp_path: Path) -> None:
     once = Patience(attempts=1)
     url = server.put("/f", b"old" * 20_000, RESUMED[0], headers={"ETag": '"old"'})
     with pytest.raises(Agl1kError):
@@ -107,7 +107,7 @@ def test_a_file_that_changed_in_between_comes_anew(server: HostileServer, tmp_pa
 
 
 @pytest.mark.parametrize("headers", [{}, {"ETag": 'W/"weak"'}])
-def test_nothing_is_resumed_of_an_unknown_version(
+def test_an_unknown_version_is_not_resumed(
     server: HostileServer, tmp_path: Path, headers: dict[str, str]
 ) -> None:
     get(server.put("/f", BODY, RESUMED[0], headers=headers), tmp_path / "file")
@@ -115,14 +115,14 @@ def test_nothing_is_resumed_of_an_unknown_version(
     assert server.ranges() == [None, None]
 
 
-def test_last_modified_serves_where_there_is_no_etag(server: HostileServer, tmp_path: Path) -> None:
+def test_last_modified_replaces_a_missing_etag(server: HostileServer, tmp_path: Path) -> None:
     headers = {"Last-Modified": "Wed, 21 Oct 2015 07:28:00 GMT"}
     get(server.put("/f", BODY, RESUMED[0], headers=headers), tmp_path / "file")
     assert whole(tmp_path)
     assert server.requests[1].headers["if-range"] == headers["Last-Modified"]
 
 
-def test_a_drip_is_broken_off(server: HostileServer, tmp_path: Path) -> None:
+def test_a_dripping_download_is_broken_off(server: HostileServer, tmp_path: Path) -> None:
     drip = Fault(after_bytes=1000, then="drip")
     url = server.put("/f", BODY, drip, drip)
     patience = Patience(attempt_s=0.2, attempts=2, first_wait_s=0.001)
@@ -131,7 +131,7 @@ def test_a_drip_is_broken_off(server: HostileServer, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
-def test_passing_trouble_is_waited_out(server: HostileServer, tmp_path: Path, status: int) -> None:
+def test_passing_errors_are_retried(server: HostileServer, tmp_path: Path, status: int) -> None:
     get(server.put("/f", BODY, Fault(status=status), Fault(status=status)), tmp_path / "file")
     assert whole(tmp_path)
     assert len(server.requests) == 3
@@ -185,27 +185,29 @@ def test_retry_after_is_kept_to(
 
 
 @pytest.mark.parametrize("as_date", [False, True])
-def test_a_wait_too_long_is_told(server: HostileServer, tmp_path: Path, as_date: bool) -> None:
+def test_a_wait_that_is_too_long_is_reported(
+    server: HostileServer, tmp_path: Path, as_date: bool
+) -> None:
     retry_after = in_seconds(3600.5) if as_date else "3600"
     url = server.put("/f", BODY, Fault(status=429, headers={"Retry-After": retry_after}))
     with pytest.raises(Agl1kError, match=r"429 .* asks to wait 3[56]\d\d s\. Try again after"):
         get(url, tmp_path / "file")
 
 
-def test_tries_come_to_an_end(server: HostileServer, tmp_path: Path) -> None:
+def test_attempts_end(server: HostileServer, tmp_path: Path) -> None:
     url = server.put("/f", BODY, *[Fault(status=503)] * 9)
     with pytest.raises(Agl1kError, match=r"tried 4 times and answered 503 .*Try again later"):
         get(url, tmp_path / "file")
     assert len(server.requests) == 4
 
 
-def test_a_length_too_great_is_noticed(server: HostileServer, tmp_path: Path) -> None:
+def test_a_length_that_is_too_large_is_noticed(server: HostileServer, tmp_path: Path) -> None:
     get(server.put("/f", BODY, Fault(content_length=len(BODY) + 99)), tmp_path / "file")
     assert whole(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["Digest", "Repr-Digest", "Content-Digest"])
-def test_a_length_too_small_is_noticed_by_the_digest(
+def test_a_length_that_is_too_small_is_noticed_by_the_digest(
     server: HostileServer, tmp_path: Path, name: str
 ) -> None:
     digest = sha256_digest(BODY)
@@ -267,7 +269,7 @@ def test_the_check_decides(server: HostileServer, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content_length", [None, -1])
-def test_a_file_too_large_is_left(
+def test_a_file_that_is_too_large_is_not_fetched(
     server: HostileServer, tmp_path: Path, content_length: int | None
 ) -> None:
     url = server.put("/f", BODY, Fault(content_length=content_length))
@@ -305,14 +307,16 @@ def test_a_compressed_answer_is_not_stored(server: HostileServer, tmp_path: Path
     assert server.requests[0].headers["accept-encoding"] == "identity"
 
 
-def test_nobody_there(tmp_path: Path) -> None:
+def test_an_unreachable_server_is_reported(tmp_path: Path) -> None:
     with hostile_server() as server:
         url = server.put("/f", BODY)
     with pytest.raises(UnreachableError, match=r"127\.0\.0\.1 was tried 4 times and could not be"):
         get(url, tmp_path / "file")
 
 
-def test_a_full_disk_is_told_and_what_came_is_kept(server: HostileServer, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_part_is_kept(
+    server: HostileServer, tmp_path: Path
+) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
     try:
@@ -328,7 +332,7 @@ def test_a_full_disk_is_told_and_what_came_is_kept(server: HostileServer, tmp_pa
     assert server.ranges()[1] == "bytes=20000-"
 
 
-def test_a_stop_breaks_off(server: HostileServer, tmp_path: Path) -> None:
+def test_a_stop_ends_the_download(server: HostileServer, tmp_path: Path) -> None:
     stop = threading.Event()
     stop.set()
     source = Source(server.put("/f", BODY), 10**6)

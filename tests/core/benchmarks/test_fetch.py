@@ -113,13 +113,15 @@ def test_addresses_are_quoted(
 
 
 @pytest.mark.parametrize("key", ["..", ".", ""])
-def test_dots_make_no_address(server: HostileServer, tmp_path: Path, key: str) -> None:
+def test_dots_are_not_part_of_an_address(server: HostileServer, tmp_path: Path, key: str) -> None:
     report = fetch_recordings(benchmark(server.url, **{key: "x.mp3"}), tmp_path)
     assert "cannot be part of an address" in report.results[0].reason
     assert server.requests == []
 
 
-def test_only_the_keys_asked_for(server: HostileServer, tmp_path: Path, sound: bytes) -> None:
+def test_only_requested_keys_are_fetched(
+    server: HostileServer, tmp_path: Path, sound: bytes
+) -> None:
     server.put("/b/b.mp3", sound)
     report = fetch_recordings(
         benchmark(server.url, a="a.mp3", b="b.mp3"), tmp_path, keys=["b", "b"]
@@ -158,11 +160,11 @@ def test_checksums_of_an_archive_are_compared(
 @pytest.mark.parametrize(
     "xml", [b"", b"<files", b"<html/>", b"\xff", listing("other.mp3", md5="1")]
 )
-def test_a_listing_without_the_file_tells_nothing(xml: bytes) -> None:
+def test_a_listing_without_the_file_has_no_checksums(xml: bytes) -> None:
     assert archive_checksums(xml, "a.mp3") == {}
 
 
-def test_a_source_that_is_away_is_not_asked_a_thousand_times(tmp_path: Path) -> None:
+def test_an_unreachable_source_is_given_up(tmp_path: Path) -> None:
     with hostile_server() as server:
         names = {f"k{number}": "x.mp3" for number in range(60)}
         wanted = benchmark(server.url, **names)
@@ -219,9 +221,7 @@ def test_an_interrupt_ends_the_run(server: HostileServer, tmp_path: Path, sound:
     assert len(server.requests) < 50
 
 
-def test_the_table_takes_its_place_only_when_it_is_one(
-    server: HostileServer, tmp_path: Path
-) -> None:
+def test_only_a_table_replaces_the_table(server: HostileServer, tmp_path: Path) -> None:
     def check(path: Path) -> None:
         if not path.read_bytes().startswith(b"key,"):
             raise Agl1kError("The header is not a table's")
@@ -236,7 +236,7 @@ def test_the_table_takes_its_place_only_when_it_is_one(
     assert [path.name for path in target.parent.iterdir()] == ["table.csv"]
 
 
-def test_the_same_folder_is_filled_by_one(
+def test_two_fetches_do_not_share_a_folder(
     server: HostileServer, tmp_path: Path, sound: bytes
 ) -> None:
     wanted = benchmark(server.url, a="a.mp3")

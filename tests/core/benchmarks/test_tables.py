@@ -1,4 +1,4 @@
-"""Tables that are fine, the one known defect, and every other mismatch."""
+"""Good tables, the one known defect, and every other mismatch."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def config(tmp_path: Path) -> Config:
     return Config.from_env({"AGL1K_DATA": str(tmp_path / "data")})
 
 
-def test_load_says_how_to_bring_the_published_table(config: Config) -> None:
+def test_load_says_how_to_fetch_the_published_table(config: Config) -> None:
     with pytest.raises(Agl1kError, match="agl1k fetch"):
         benchmarks.load_benchmark("agl1k", config)
     path = benchmarks.published_table(config)
@@ -180,7 +180,7 @@ def test_load_by_path(config: Config, tmp_path: Path) -> None:
         benchmarks.load_benchmark(str(tmp_path / "audio"), config)
 
 
-def test_content_hash_follows_the_content_only(table: Path, tmp_path: Path) -> None:
+def test_the_content_hash_depends_on_content_only(table: Path, tmp_path: Path) -> None:
     one = benchmarks.read_published(write(table, BROKEN_HEADER, NAMIBIA, PRESTON))
     other = benchmarks.read_published(write(tmp_path / "o.csv", WHOLE_HEADER, PRESTON, NAMIBIA))
     moved = NAMIBIA.replace("17.08", "17.09")

@@ -1,4 +1,4 @@
-"""tags.json: what is read back, and what is told of a file that is not as it should be."""
+"""tags.json: reading it back, and the problems of a file that is not as it should be."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_a_folder_without_tags_has_none(tmp_path: Path) -> None:
     assert read_tags(tmp_path) == read_tags(None) == FolderTags()
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_tags_survive_their_file(tmp_path: Path) -> None:
     text = tags_json(CLIPS, {"name": "yamnet", "threshold": 0.2}, {"theta": 1.0})
     (tmp_path / "tags.json").write_text(text, "utf-8")
     assert read_tags(tmp_path) == FolderTags(CLIPS, {"name": "yamnet", "threshold": 0.2}, 1.0)
@@ -25,13 +25,13 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert read_tags(tmp_path) == FolderTags(CLIPS)
 
 
-def test_the_longest_come_first_however_they_stand(tmp_path: Path) -> None:
+def test_the_longest_come_first(tmp_path: Path) -> None:
     data = {"clips": {"a": {"presence": {"/m/04rlf": 0.1, "/m/09x0r": 0.9}}}}
     (tmp_path / "tags.json").write_text(json.dumps(data))
     assert [*read_tags(tmp_path).clips["a"].presence] == ["/m/09x0r", "/m/04rlf"]
 
 
-def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_are_listed_at_once(tmp_path: Path) -> None:
     broken = {
         "tagger": "yamnet",
         "localizability": {"theta": "high"},
@@ -70,7 +70,7 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         (b'{"clips": {"a": {"localizability": NaN}}}', "nan is not a number"),
     ],
 )
-def test_what_is_no_such_file_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+def test_other_files_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "tags.json").write_bytes(content)
     with pytest.raises(Agl1kError, match=message):
         read_tags(tmp_path)

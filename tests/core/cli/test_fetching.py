@@ -38,9 +38,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileS
         yield server
 
 
-def test_fetch_brings_the_table_with_which_files_are_scored(
-    source: HostileServer, tmp_path: Path
-) -> None:
+def test_fetch_brings_the_table_for_scoring(source: HostileServer, tmp_path: Path) -> None:
     result = run("fetch")
     assert result.exit_code == 0, result.stderr
     assert "2 clips in" in result.stdout
@@ -51,7 +49,7 @@ def test_fetch_brings_the_table_with_which_files_are_scored(
     assert (scored["benchmark"], scored["statuses"]["missing"]) == ("agl1k", 1)
 
 
-def test_fetch_recordings_tells_what_failed_and_keeps_the_rest(
+def test_fetch_recordings_reports_failures_and_keeps_the_rest(
     source: HostileServer, tmp_path: Path
 ) -> None:
     result = run("fetch", "--recordings")

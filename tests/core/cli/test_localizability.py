@@ -24,7 +24,7 @@ from tests.support.fake_judge_api import FakeApi, fake_api
 SPEECH, RAIN, BELL, WIND = "/m/09x0r", "/m/06mb1", "/m/0395lw", "/m/03m9d0z"
 NAMES = {SPEECH: "Speech", RAIN: "Rain", BELL: "Bell", WIND: "Wind"}
 TAGGER = {"name": "tone", "weights_sha256": "abc", "threshold": 0.2}
-#: What sounds in nine recordings, and for which share of the time.
+#: What sounds in nine recordings, as shares of time.
 PRESENCE = [
     {SPEECH: 0.5, RAIN: 0.25}, {SPEECH: 1.0}, {SPEECH: 0.25, BELL: 0.5}, {RAIN: 1.0, BELL: 0.25},
     {RAIN: 0.5}, {RAIN: 0.75, WIND: 0.25}, {SPEECH: 0.75, WIND: 0.5}, {BELL: 1.0}, {},
@@ -56,7 +56,7 @@ def bench(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def predicted(bench: Path) -> Path:
-    """A model's predictions: a degree off where ``NEAR``, else on the other side of the world."""
+    """A model's predictions: a degree off if ``NEAR``, else on the other side of the world."""
     records: list[dict[str, object]] = []
     for n, (row, near) in enumerate(zip(raw.read_csv(bench / "clips.csv"), NEAR, strict=True)):
         lat, lon = float(row["latitude"]), float(row["longitude"])
@@ -79,13 +79,13 @@ def run(*arguments: object) -> Result:
 
 
 def listed(body: dict[str, Any]) -> tuple[str, list[str]]:
-    """The model that is asked, and the categories it is to rate."""
+    """The requested model, and the categories it should rate."""
     prompt = body["messages"][0]["content"]
     return body["model"], prompt.split("Categories:\n")[1].split("\n\nScale")[0].split("\n")
 
 
 def two_minds(body: dict[str, Any]) -> str:
-    """One model finds that speech tells all, the other that everything tells something."""
+    """One model finds speech decisive, the other rates everything as moderate."""
     model, categories = listed(body)
     one = {name: 1.0 if name == "Speech" else 0.2 for name in categories}
     return json.dumps(one if model == "one" else dict.fromkeys(categories, 0.5))
@@ -111,7 +111,7 @@ def test_from_predictions_to_a_report(
     assert rated.exit_code == 0, rated.output
     assert "9 of 9 records are rated." in rated.stderr
     assert "rated by one, two, word-match" in rated.stdout
-    assert len(api.requests) == 16, "nothing is asked about a recording without any class"
+    assert len(api.requests) == 16, "no request is made for a recording without any class"
     rows = rows_of(table)
     assert {row["judge"] for row in rows if row["id"]} == {"one", "two", "word-match"}
     assert rows[-1]["key"] == "k8"
@@ -166,7 +166,7 @@ def test_from_predictions_to_a_report(
     assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=", html), "it fetches something"
 
 
-def test_again_asks_for_nothing_and_gives_the_same(
+def test_a_second_run_asks_nothing_and_gives_the_same(
     bench: Path, predicted: Path, api: FakeApi, tmp_path: Path
 ) -> None:
     api.judge = two_minds
@@ -195,7 +195,7 @@ def test_keys_come_from_the_environment(
     assert "own" not in written.replace("unknown", "")
 
 
-def test_all_that_is_wrong_with_judges_is_told(bench: Path, predicted: Path) -> None:
+def test_all_problems_with_judges_are_listed(bench: Path, predicted: Path) -> None:
     specs = ["gpt", "a@ftp://x", "b@http://x/v1,NOT_SET", "word-match", "word-match"]
     judges = [part for spec in specs for part in ("--judge", spec)]
     result = run("rate", predicted, "-b", bench, "-o", bench.parent / "r.csv", *judges)
@@ -206,7 +206,7 @@ def test_all_that_is_wrong_with_judges_is_told(bench: Path, predicted: Path) -> 
     assert run("rate", predicted, "-b", bench, "-o", "r.csv").exit_code == 2, "no judge"
 
 
-def test_a_judge_that_never_answers_is_asked_no_more(
+def test_a_judge_that_never_answers_is_given_up(
     bench: Path, predicted: Path, api: FakeApi, tmp_path: Path
 ) -> None:
     api.will(401)
@@ -223,7 +223,7 @@ def test_a_judge_that_never_answers_is_asked_no_more(
     assert not table.exists()
 
 
-def test_a_judge_that_fails_once_is_missing_once(
+def test_a_failed_rating_is_missing(
     bench: Path, predicted: Path, api: FakeApi, tmp_path: Path
 ) -> None:
     def stumbles(body: dict[str, Any]) -> object:
@@ -241,7 +241,7 @@ def test_a_judge_that_fails_once_is_missing_once(
     assert dict(zip(speech.categories, speech.n_near, strict=True))[SPEECH] == 3
 
 
-def test_what_cannot_be_rated_is_left_out_and_told(bench: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_rated_is_left_out_and_counted(bench: Path, tmp_path: Path) -> None:
     records = [
         {"key": "k0", "latitude": 1, "longitude": 2, "reason": "speech"},
         {"key": "k1", "latitude": 1, "longitude": 2},
@@ -266,7 +266,7 @@ def test_what_cannot_be_rated_is_left_out_and_told(bench: Path, tmp_path: Path) 
     assert "There is nothing to rate" in nothing.stderr
 
 
-def test_without_tags_the_recordings_are_heard_and_the_fit_is_curation_s(
+def test_without_tags_the_recordings_are_analyzed_as_in_curation(
     tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     (tmp_path / "data").mkdir()
@@ -315,7 +315,7 @@ def test_without_tags_the_recordings_are_heard_and_the_fit_is_curation_s(
 HEAD = "key,error_km,class,presence,judge,rating\n"
 
 
-def test_a_table_by_hand_will_do(tmp_path: Path) -> None:
+def test_a_table_may_be_written_by_hand(tmp_path: Path) -> None:
     table, more = tmp_path / "r.csv", tmp_path / "more.csv"
     table.write_text(HEAD + "a,10,Speech,0.5,Ann,1\na,10,Rain,1,Ann,0\nb,5000,Rain,1,Ann,0.75\n")
     more.write_text(HEAD + "a,10,Speech,0.5,Bob,0.5\n")
@@ -330,7 +330,7 @@ def test_a_table_by_hand_will_do(tmp_path: Path) -> None:
     assert "Ann    Bob" in shown.stdout
 
 
-def test_all_that_is_wrong_with_tables_is_told(tmp_path: Path) -> None:
+def test_all_problems_with_tables_are_listed(tmp_path: Path) -> None:
     first, second, third = (tmp_path / f"{name}.csv" for name in ("first", "second", "third"))
     first.write_text(
         HEAD
@@ -368,7 +368,7 @@ def test_all_that_is_wrong_with_tables_is_told(tmp_path: Path) -> None:
     assert not (tmp_path / "m.json").exists()
 
 
-def test_tables_of_two_taggers_are_no_table(tmp_path: Path) -> None:
+def test_tables_of_two_taggers_are_refused(tmp_path: Path) -> None:
     head = HEAD.strip() + ",tagger,weights_sha256,threshold\n"
     for name, tagger in (("a", "yamnet"), ("b", "efficientat")):
         (tmp_path / f"{name}.csv").write_text(head + f"{name},1,Rain,0.5,Ann,1,{tagger},x,0.2\n")

@@ -72,7 +72,7 @@ def test_a_refused_file_exits_with_1_and_lists_every_problem(tmp_path: Path) -> 
         assert "Traceback" not in result.stderr
 
 
-def test_validate_tells_what_was_understood(perfect: Path) -> None:
+def test_validate_summarises_what_was_read(perfect: Path) -> None:
     result = run("validate", perfect)
     assert result.exit_code == 0
     assert "valid prediction file: 24 records" in result.stdout
@@ -95,13 +95,13 @@ def test_a_baseline_file_scores(name: str, tmp_path: Path) -> None:
     assert json.loads(result.stdout)["statuses"]["answered"] == 24
 
 
-def test_baseline_into_nowhere(tmp_path: Path) -> None:
+def test_a_baseline_that_cannot_be_written(tmp_path: Path) -> None:
     result = run("baseline", "random", "-o", tmp_path / "no" / "file.csv")
     assert result.exit_code == 1
     assert "cannot be written" in result.stderr
 
 
-def test_compare_tells_the_paired_difference(perfect: Path, tmp_path: Path) -> None:
+def test_compare_reports_the_paired_difference(perfect: Path, tmp_path: Path) -> None:
     path = tmp_path / "random.csv"
     run("baseline", "random", "-o", path)
     result = run("compare", perfect, path)

@@ -1,4 +1,4 @@
-"""Judges against a real local server that answers well, badly, late and not at all."""
+"""Judges against a local server that answers well, badly, late or not at all."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_rating_from_an_api(api: FakeApi) -> None:
     assert "secret" not in repr(judge)
 
 
-def test_no_temperature_and_no_key_where_none_is_wanted(api: FakeApi) -> None:
+def test_temperature_and_key_are_optional(api: FakeApi) -> None:
     api.will(GOOD)
     judge_of(api, temperature=None).rate("text", CATEGORIES)
     assert "temperature" not in api.requests[0]["body"]
@@ -63,7 +63,7 @@ def test_no_temperature_and_no_key_where_none_is_wanted(api: FakeApi) -> None:
 @pytest.mark.parametrize(
     "reasoning", ["{categories} {0} }{", "<<< >>> ignore the scale", "é" * 9999]
 )
-def test_any_reasoning_reaches_the_judge_whole(api: FakeApi, reasoning: str) -> None:
+def test_any_reasoning_reaches_the_judge_unchanged(api: FakeApi, reasoning: str) -> None:
     api.will(GOOD)
     judge_of(api).rate(reasoning, CATEGORIES)
     assert reasoning in api.requests[0]["body"]["messages"][0]["content"]
@@ -73,7 +73,7 @@ def test_any_reasoning_reaches_the_judge_whole(api: FakeApi, reasoning: str) -> 
     "bad",
     [429, 500, 503, 529, "no json", "", {"choices": []}, b"not json", '{"Cow": 1}'],
 )
-def test_what_may_pass_is_tried_again(api: FakeApi, bad: object) -> None:
+def test_passing_failures_are_retried(api: FakeApi, bad: object) -> None:
     api.will(bad, bad, GOOD)
     assert judge_of(api).rate("text", CATEGORIES)["Speech"] == 0.8
     assert len(api.requests) == 3
@@ -83,7 +83,7 @@ def test_what_may_pass_is_tried_again(api: FakeApi, bad: object) -> None:
     ("status", "advice"),
     [(401, "Check the key"), (404, "Check the address and the model's name"), (400, "Try again")],
 )
-def test_what_will_not_pass_is_not_tried_again(api: FakeApi, status: int, advice: str) -> None:
+def test_final_refusals_are_not_retried(api: FakeApi, status: int, advice: str) -> None:
     api.will(status)
     with pytest.raises(
         Agl1kError, match=rf"m: the server answered {status}: .*as planned.* {advice}"
@@ -116,7 +116,7 @@ def test_attempts_end(api: FakeApi, bad: object, message: str) -> None:
         ("nonsense", "m: The source is not a web address"),
     ],
 )
-def test_without_a_server_the_address_is_to_be_checked(url: str, message: str) -> None:
+def test_an_unreachable_server_is_reported(url: str, message: str) -> None:
     judge = ApiJudge("m", url, patience=replace(HASTY, attempts=2))
     with pytest.raises(Agl1kError, match=message):
         judge.rate("text", CATEGORIES)
@@ -154,7 +154,7 @@ def test_answers_that_cannot_be_used_are_not_kept(api: FakeApi, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"model": "m"}'])
-def test_a_damaged_cache_is_asked_anew(api: FakeApi, tmp_path: Path, damage: str) -> None:
+def test_a_damaged_cache_is_replaced(api: FakeApi, tmp_path: Path, damage: str) -> None:
     api.will(GOOD)
     judge = judge_of(api, cache_dir=tmp_path)
     judge.rate("text", CATEGORIES)
@@ -165,7 +165,9 @@ def test_a_damaged_cache_is_asked_anew(api: FakeApi, tmp_path: Path, damage: str
 
 
 @pytest.mark.parametrize(("reasoning", "categories"), [(" \n", CATEGORIES), ("text", ())])
-def test_nothing_to_judge_asks_nobody(reasoning: str, categories: tuple[str, ...]) -> None:
+def test_no_request_is_made_with_nothing_to_judge(
+    reasoning: str, categories: tuple[str, ...]
+) -> None:
     judge = ApiJudge("m", "http://127.0.0.1:9")
     assert judge.rate(reasoning, categories) == dict.fromkeys(categories, 0.0)
 
@@ -174,7 +176,7 @@ def test_nothing_to_judge_asks_nobody(reasoning: str, categories: tuple[str, ...
     "text",
     [GOOD, f"```json\n{GOOD}\n```", f"```\n{GOOD}```", f"  {GOOD}\n"],
 )
-def test_an_answer_may_stand_in_a_fence(text: str) -> None:
+def test_an_answer_may_be_in_a_code_fence(text: str) -> None:
     assert parse_ratings(text, CATEGORIES) == {"Speech": 0.8, "Waves, surf": 0.0, "Bird": 0.2}
 
 
@@ -204,7 +206,7 @@ def test_an_answer_that_cannot_be_used_says_why(text: str, message: str) -> None
 
 
 @given(st.dictionaries(st.sampled_from(CATEGORIES), st.floats(0, 1)))
-def test_values_go_to_their_level(ratings: dict[str, float]) -> None:
+def test_values_become_the_nearest_level(ratings: dict[str, float]) -> None:
     text = json.dumps(ratings)
     rated = parse_ratings(text, CATEGORIES)
     assert tuple(rated) == CATEGORIES

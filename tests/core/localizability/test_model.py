@@ -1,4 +1,4 @@
-"""The fit behind Audio Localizability on data with known slopes, its edges, and its figures."""
+"""Audio Localizability: the fit on data with known slopes, agreement and figures."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_slopes_scale_with_contributions(seed: int, scale: float) -> None:
 
 
 @given(st.permutations(range(20)))
-def test_the_order_of_recordings_plays_no_part(order: list[int]) -> None:
+def test_the_order_of_recordings_does_not_matter(order: list[int]) -> None:
     observations, _, _ = known_data(3, n=20)
     shuffled = observations_of(
         observations.presence[order],
@@ -149,7 +149,7 @@ def test_a_category_never_present_near_may_be_negative() -> None:
     assert model.score({SPEECH: 0.5}) == pytest.approx(-0.4)
 
 
-def test_a_category_the_tagger_cannot_emit_is_missing_not_zero() -> None:
+def test_a_category_unknown_to_the_tagger_is_missing_not_zero() -> None:
     t = [[np.nan, 1.0], [0.5, 1.0]]
     model = fit(observations_of(t, [NEAR_KM, NEAR_KM], [[0.9, 0.5], [0.4, 0.5]]))
     assert model.near_slope == pytest.approx([0.8, 0.5])
@@ -200,7 +200,7 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
 
 
 class OneSidedJudge:
-    """Rates every category the same, and fails where the text says so."""
+    """Rates every category the same, and fails if the text says so."""
 
     def __init__(self, name: str, value: float) -> None:
         self.name, self.value = name, value
@@ -261,7 +261,7 @@ def test_judges_are_not_silent_if_nothing_sounds() -> None:
     assert observations.silent_judges == []
 
 
-def test_names_that_come_twice_are_refused() -> None:
+def test_repeated_names_are_refused() -> None:
     with pytest.raises(Agl1kError, match="Several judges have the same name: a"):
         observe(EVIDENCE, [OneSidedJudge("a", 0), OneSidedJudge("a", 1)])
     with pytest.raises(Agl1kError, match="Several recordings have the same name: x"):
@@ -333,14 +333,14 @@ def test_the_data_hash_tells_data_apart() -> None:
         ),
     ],
 )
-def test_a_file_that_is_no_model_is_refused(tmp_path: Path, content: str, message: str) -> None:
+def test_files_without_a_model_are_refused(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "model.json"
     path.write_text(content)
     with pytest.raises(Agl1kError, match=message):
         Localizability.load(path)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path, model: Localizability) -> None:
+def test_a_missing_file_is_named(tmp_path: Path, model: Localizability) -> None:
     with pytest.raises(Agl1kError, match=r"model\.json cannot be read: No such file"):
         Localizability.load(tmp_path / "model.json")
     with pytest.raises(Agl1kError, match=r"model\.json cannot be written: No such file"):

@@ -25,7 +25,7 @@ def test_distance_agrees_with_geopy(lat1: float, lon1: float, lat2: float, lon2:
 @pytest.mark.parametrize(
     "point", [(math.nan, 0), (0, math.nan), (math.inf, 0), (0, -math.inf), (90.01, 0), (-145, 0)]
 )
-def test_no_point_has_no_distance(point: tuple[float, float]) -> None:
+def test_only_points_have_a_distance(point: tuple[float, float]) -> None:
     distances = places.geodesic_km([1.0, point[0]], [2.0, point[1]], [1.0, 1.0], [2.0, 2.0])
     assert distances[0] == 0
     assert math.isnan(distances[1])
