@@ -17,10 +17,10 @@ import numpy as np
 from agl1k_core import predictions
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
-from agl1k_core.scoring import BASELINES, Evaluation, baseline_predictions, evaluate
+from agl1k_core.scoring import BASELINES, Evaluation, baseline, evaluate
 from leaderboard import people
 from leaderboard.published import reported_rows
-from leaderboard.ranking import FEWEST_CLIPS, BoolArray, Rank, rank_models, rank_people, rows_of
+from leaderboard.ranking import FEWEST_CLIPS, Rank, rank_models, rank_people
 from leaderboard.refreshing import StaleWhileRefreshing
 from leaderboard.rows import Row, scored_row
 from store.guesses import GuessStore
@@ -148,22 +148,15 @@ class Board:
     def _ranked(
         self, parts: tuple[_Part, _Part, _Part], metric: str, subset: str
     ) -> Mapping[str, Rank]:
-        clips = self._clips(subset)
-        if clips is None:
+        benchmark, of_clips = self._benchmark, None if subset == "all" else subset
+        if benchmark is None or (of_clips and not _has_clips(benchmark, of_clips)):
             return {}
         models, crowd, baselines = parts
         scored = {**models.scored, **baselines.scored}
-        ranks = rank_models(scored, metric, clips)
+        ranks = rank_models(scored, metric, of_clips)
         theirs = crowd.scored.get(PEOPLE_ID)
-        place = rank_people(theirs, scored, metric, clips) if theirs else None
+        place = rank_people(theirs, scored, metric, of_clips) if theirs else None
         return ranks | {PEOPLE_ID: place} if place else ranks
-
-    def _clips(self, subset: str) -> BoolArray | None:
-        if self._benchmark is None:
-            return None
-        if subset == "all":
-            return np.ones(len(self._benchmark), dtype=np.bool_)
-        return self._benchmark.subsets.get(subset)
 
     def _submitted(self) -> _Part:
         state = f"{self.submissions.revision()} {self.benchmark is not None}"
@@ -212,10 +205,14 @@ class Board:
         return _Part((found[0],), {PEOPLE_ID: found[1]}) if found else _Part()
 
 
+def _has_clips(benchmark: Benchmark, subset: str) -> bool:
+    return subset in benchmark.subsets and bool(benchmark.subsets[subset].any())
+
+
 def _baselines(benchmark: Benchmark) -> _Part:
     rows, all_scored = [], {}
     for name, description in BASELINES.items():
-        scored = evaluate(benchmark, baseline_predictions(name, benchmark))
+        scored = evaluate(benchmark, baseline(benchmark, name))
         row_id = f"baseline-{name.replace('_', '-')}"
         title = _BASELINE_NAMES.get(name, name)
         rows.append(scored_row(row_id, "baseline", title, scored, note=description))
@@ -266,7 +263,7 @@ def _guesses_at(models: Iterable[tuple[str, Evaluation]], key: str) -> list[Mode
 
 
 def _guess_at(scored: Evaluation, key: str, name: str) -> ModelGuess | None:
-    rows = rows_of(scored)
+    rows = scored.require_rows()
     position = rows.benchmark.index.get(key)
     at = np.flatnonzero(rows.clip == position)
     if position is None or not len(at) or not np.isfinite(rows.lat[at[0]]):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from agl1k_core.scoring import COLUMNS, LOWER_IS_BETTER, METRICS, THRESHOLDS_KM
+from agl1k_core.scoring import CLIP_METRICS, LOWER_IS_BETTER, METRICS, THRESHOLDS_KM
 
 Unit = Literal["km", "points", "share", "count", "text"]
 
@@ -30,7 +30,7 @@ SUBSETS: Mapping[str, str] = {
 }
 
 #: Metrics that models can be ranked by: those that are means over clips.
-RANKABLE = tuple(COLUMNS)
+RANKABLE = CLIP_METRICS
 
 
 @dataclass(frozen=True, slots=True)

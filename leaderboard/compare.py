@@ -1,23 +1,21 @@
-"""Two rows against each other: paired differences with intervals, and where they disagree."""
+"""Two rows compared: paired differences with intervals, and the clips on which they disagree."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from agl1k_core import scoring
-from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
-from agl1k_core.scoring import Evaluation, PairedDifference
+from agl1k_core.scoring import Comparison, Evaluation, PairedDifference, Side
 from leaderboard.board import Board
-from leaderboard.columns import COLUMN, RANKABLE, SUBSETS
+from leaderboard.columns import RANKABLE, SUBSETS
 from leaderboard.detail import answer_of, place_name
 from leaderboard.export import finite
-from leaderboard.ranking import BoolArray, per_clip, rows_of
 from leaderboard.rows import Row
 
 N_DISAGREEMENTS = 12
@@ -26,24 +24,12 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class MetricGap:
-    """One metric of both on their common clips, first minus second, and who is clearly better."""
+    """One metric of both rows on the common clips of a subset, and which row is clearly better."""
 
     metric: str
     subset: str
-    first: float
-    second: float
-    gap: PairedDifference
-
-    @property
-    def better(self) -> str:
-        """ "first", "second", or "" where the interval holds 0."""
-        if not self.gap.is_clear:
-            return ""
-        return (
-            "first"
-            if (self.gap.difference < 0) == COLUMN[self.metric].lower_is_better
-            else "second"
-        )
+    pair: PairedDifference
+    better: Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +45,12 @@ class Disagreement:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """All of it. ``n_common`` is the number of clips that both have."""
+class RowComparison:
+    """Everything that the page shows of two rows.
+
+    ``n_common`` is the number of clips for which both have a record; ``distances_km`` are those
+    of these clips.
+    """
 
     first: Row
     second: Row
@@ -71,27 +61,28 @@ class Comparison:
     distances_km: tuple[FloatArray, FloatArray]
 
 
-def compare(board: Board, first_id: str, second_id: str) -> Comparison:
-    """Compare two rows of a board. Raises ``Agl1kError`` for one that cannot be compared."""
+def compare(board: Board, first_id: str, second_id: str) -> RowComparison:
+    """Compare two rows of a board on their common clips (`scoring.compare`).
+
+    Raises ``Agl1kError`` if one of them cannot be compared.
+    """
     first, one = _comparable(board, first_id)
     second, two = _comparable(board, second_id)
     if first_id == second_id:
         raise Agl1kError(f"{first.model} cannot be compared with itself. Choose another row.")
-    a = np.column_stack([per_clip(one, metric) for metric in RANKABLE])
-    b = np.column_stack([per_clip(two, metric) for metric in RANKABLE])
-    common = np.asarray(np.isfinite(np.hstack([a, b])).all(axis=1), dtype=np.bool_)
-    if not common.any():
+    overall = scoring.compare(one, two, metrics=RANKABLE)
+    if not overall.n_common:
         raise Agl1kError(f"{first.model} and {second.model} have no clip in common.")
-    distance = RANKABLE.index("distance_km")
-    first_km, second_km = a[:, distance], b[:, distance]
-    return Comparison(
+    a, b = (scoring.clip_values(scored, "distance_km") for scored in (one, two))
+    common = np.isfinite(a) & np.isfinite(b)
+    return RowComparison(
         first=first,
         second=second,
-        n_common=int(common.sum()),
-        metrics=tuple(_gaps(a[common], b[common], RANKABLE, "all")),
-        subsets=tuple(_subset_gaps(first_km, second_km, common, rows_of(one).benchmark)),
-        disagreements=_disagreements(one, two, first_km, second_km),
-        distances_km=(first_km[common], second_km[common]),
+        n_common=overall.n_common,
+        metrics=tuple(_gap(overall, metric, "all") for metric in overall),
+        subsets=tuple(_subset_gaps(one, two)),
+        disagreements=_disagreements(one, two, a, b),
+        distances_km=(a[common], b[common]),
     )
 
 
@@ -101,7 +92,7 @@ def comparable(board: Board, besides: str = "") -> list[Row]:
     return sorted(rows, key=lambda row: row.model.casefold())
 
 
-def to_json(comparison: Comparison) -> dict[str, object]:
+def to_json(comparison: RowComparison) -> dict[str, object]:
     """The numbers of a comparison as plain data."""
     return {
         "first": comparison.first.row_id,
@@ -113,13 +104,11 @@ def to_json(comparison: Comparison) -> dict[str, object]:
 
 
 def _gap_json(gap: MetricGap) -> dict[str, object]:
+    pair = gap.pair
+    numbers = ("first", "second", "difference", "low", "high")
     return {
-        "first": finite(gap.first),
-        "second": finite(gap.second),
-        "difference": finite(gap.gap.difference),
-        "low": finite(gap.gap.low),
-        "high": finite(gap.gap.high),
-        "n_common": gap.gap.n_common,
+        **{name: finite(getattr(pair, name)) for name in numbers},
+        "n_common": pair.n_common,
         "better": gap.better or None,
     }
 
@@ -135,42 +124,26 @@ def _comparable(board: Board, row_id: str) -> tuple[Row, Evaluation]:
     return row, scored
 
 
-def _gaps(a: FloatArray, b: FloatArray, metrics: Sequence[str], subset: str) -> list[MetricGap]:
-    """One gap per column of ``a`` and ``b``, both ``(n_clips, n_metrics)`` without NaN."""
-    difference = a - b
-    counts = scoring.resample_counts(len(difference))
-    ends = scoring.intervals(scoring.resampled_means(counts, difference))
-    columns = zip(
-        metrics, a.mean(axis=0), b.mean(axis=0), difference.mean(axis=0), ends, strict=True
-    )
-    return [
-        MetricGap(
-            metric, subset, float(x), float(y),
-            PairedDifference(float(gap), end.low, end.high, len(difference)),
-        )
-        for metric, x, y, gap, end in columns
-    ]  # fmt: skip
+def _gap(comparison: Comparison, metric: str, subset: str) -> MetricGap:
+    return MetricGap(metric, subset, comparison[metric], comparison.better(metric))
 
 
-def _subset_gaps(
-    first_km: FloatArray, second_km: FloatArray, common: BoolArray, benchmark: Benchmark
-) -> Iterator[MetricGap]:
+def _subset_gaps(one: Evaluation, two: Evaluation) -> Iterator[MetricGap]:
     """The difference in distance on every subset that has common clips."""
-    for subset in SUBSETS:
-        mask = benchmark.subsets.get(subset)
-        if mask is not None and (mask & common).any():
-            inside = mask & common
-            a, b = first_km[inside, None], second_km[inside, None]
-            yield from _gaps(a, b, ("distance_km",), subset)
+    known = one.require_rows().benchmark.subsets
+    for subset in (name for name in SUBSETS if name in known):
+        compared = scoring.compare(one, two, subset=subset, metrics=["distance_km"])
+        if compared.n_common:
+            yield _gap(compared, "distance_km", subset)
 
 
 def _disagreements(
     one: Evaluation, two: Evaluation, first_km: FloatArray, second_km: FloatArray
 ) -> tuple[Disagreement, ...]:
-    """The clips whose distances differ most; a clip without a point counts as 10,000 km."""
+    """The clips whose distances differ most."""
     gap = np.abs(first_km - second_km)
     order = np.argsort(-np.where(np.isfinite(gap), gap, -1), kind="stable")[:N_DISAGREEMENTS]
-    clips = rows_of(one).benchmark.clips
+    clips = one.require_rows().benchmark.clips
     return tuple(
         Disagreement(
             key=clips[at].key,
@@ -186,6 +159,6 @@ def _disagreements(
 
 
 def _answer(scored: Evaluation, at: int) -> str:
-    rows = rows_of(scored)
+    rows = scored.require_rows()
     records = np.flatnonzero(rows.clip == at)
     return answer_of(rows, records[0]) if len(records) == 1 else f"{len(records)} guesses"

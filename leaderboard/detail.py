@@ -17,7 +17,6 @@ import numpy.typing as npt
 from agl1k_core import places
 from agl1k_core.scoring import Evaluation, ScoredRows
 from leaderboard.board import Board
-from leaderboard.ranking import rows_of
 from leaderboard.rows import Row
 
 CONTINENTS = (
@@ -82,7 +81,7 @@ def make_detail(board: Board, row: Row) -> Detail:
     scored = board.scored(row.row_id)
     if scored is None:
         return Detail(row)
-    rows = rows_of(scored)
+    rows = scored.require_rows()
     pointed = np.isfinite(rows.lat)
     return Detail(
         row=row,
@@ -96,7 +95,7 @@ def make_detail(board: Board, row: Row) -> Detail:
 
 def confusion(scored: Evaluation) -> Confusion:
     """True continent against the one that was named."""
-    rows = rows_of(scored)
+    rows = scored.require_rows()
     truth = np.array(rows.benchmark.continents, dtype=object)[rows.clip]
     named = [places.canonical_continent(name) or NO_NAME for name in rows.labels["continent"]]
     pairs = Counter(zip(truth, named, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from agl1k_core.benchmarks import Benchmark
-from agl1k_core.scoring import baseline_predictions, to_csv
+from agl1k_core.scoring import baseline, predictions_csv
 
 #: Shown for a benchmark whose table is not here; the keys are two of AGL1K's.
 _KNOWN_KEYS = ("aporee_26839_30948", "aporee_5201_6631", "aporee_…")
@@ -29,7 +29,7 @@ _RECORDS: tuple[dict[str, object], ...] = (
 def example_csv(benchmark: Benchmark | None) -> str:
     """A whole file in CSV that scores as the densest region does; three lines without a table."""
     if benchmark is not None:
-        return to_csv(baseline_predictions("densest_region", benchmark))
+        return predictions_csv(baseline(benchmark, "densest_region"))
     lines = ["key,latitude,longitude,city,country,continent,reason"]
     lines += [f'{key},31.51,-9.77,Essaouira,Morocco,Africa,"Gulls, surf"' for key in _KNOWN_KEYS]
     return "\n".join(lines) + "\n"

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from agl1k_core.scoring import THRESHOLDS_KM
-from leaderboard.compare import Comparison
+from leaderboard.compare import RowComparison
 from leaderboard.detail import Detail
 
 FloatArray = npt.NDArray[np.float64]
@@ -55,7 +55,7 @@ def shares_within(distances_km: FloatArray, at_km: FloatArray) -> FloatArray:
     return np.searchsorted(ordered, at_km, side="left") / max(len(ordered), 1)
 
 
-def comparison_curves(comparison: Comparison) -> go.Figure:
+def comparison_curves(comparison: RowComparison) -> go.Figure:
     """Share of the common clips that each places within a distance."""
     at_km = np.geomspace(_NEAREST_KM, _FARTHEST_KM, 160)
     lines: Sequence[tuple[str, FloatArray, str, str]] = (

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from agl1k_core.errors import FileRefusedError
 from leaderboard.board import Board
 from leaderboard.columns import COLUMN, DEFAULT_COLUMNS, RANKABLE, SUBSETS, Column
-from leaderboard.compare import Comparison, comparable
+from leaderboard.compare import RowComparison, comparable
 from leaderboard.detail import Detail
 from leaderboard.query import KINDS, Query, to_text
 from leaderboard.rows import KIND_HELP, Row
@@ -84,7 +84,7 @@ def row_detail(detail: Detail, board: Board) -> str:
     )
 
 
-def comparison_page(comparison: Comparison) -> str:
+def comparison_page(comparison: RowComparison) -> str:
     """Two rows against each other, besides the figure."""
     return _render("compare.html", comparison=comparison)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
-from agl1k_core.scoring import Evaluation, Interval, compare
+from agl1k_core.scoring import Comparison, Evaluation, Interval, metric_text
 
 _SUBSET_METRICS = (
     "distance_km",
@@ -19,17 +19,8 @@ _SUBSET_METRICS = (
 )
 
 
-def number(metric: str, value: float | None) -> str:
-    """A metric's value as read by people: km and scores with 1 digit, shares in percent."""
-    if value is None or math.isnan(value):
-        return "–"
-    if metric.endswith("_km") or metric.endswith("geoscore"):
-        return f"{value:,.1f}"
-    return f"{100 * value:.2f} %"
-
-
 def headline(evaluation: Evaluation) -> str:
-    """What was scored, in two lines."""
+    """Benchmark, protocol and statuses, in two lines."""
     statuses = ", ".join(f"{count} {name}" for name, count in evaluation.statuses.items() if count)
     return (
         f"{evaluation.benchmark}, protocol {evaluation.protocol}, {evaluation.n_clips} clips\n"
@@ -41,7 +32,7 @@ def metric_table(evaluation: Evaluation) -> Table:
     """Every metric with its interval."""
     table = _table("metric", "value", "95 % interval")
     for name, value in evaluation.metrics.items():
-        table.add_row(name, number(name, value), _interval(name, evaluation.intervals))
+        table.add_row(name, metric_text(name, value), _interval(name, evaluation.intervals))
     return table
 
 
@@ -50,22 +41,19 @@ def subset_table(evaluation: Evaluation) -> Table:
     table = _table("subset", "clips", *_SUBSET_METRICS)
     for subset, metrics in evaluation.subsets.items():
         n_clips = sum(evaluation.subset_statuses[subset].values())
-        values = (number(name, metrics[name]) for name in _SUBSET_METRICS)
+        values = (metric_text(name, metrics[name]) for name in _SUBSET_METRICS)
         table.add_row(subset, str(n_clips), *values)
     return table
 
 
-def comparison_table(a: Evaluation, b: Evaluation, names: tuple[str, str]) -> Table:
-    """Two models side by side, with the paired difference and whether it is clear."""
+def comparison_table(comparison: Comparison, names: tuple[str, str]) -> Table:
+    """Two models side by side on their common clips, and whether their difference is clear."""
     table = _table("metric", *names, "difference", "95 % interval", "")
-    for name, pair in compare(a, b).items():
-        interval = _interval(name, {name: Interval(pair.low, pair.high)})
+    for name, pair in comparison.items():
         table.add_row(
             name,
-            number(name, a.metrics[name]),
-            number(name, b.metrics[name]),
-            number(name, pair.difference),
-            interval,
+            *(metric_text(name, value) for value in (pair.first, pair.second, pair.difference)),
+            _interval(name, {name: Interval(pair.low, pair.high)}),
             "clear" if pair.is_clear else "not clear",
         )
     return table
@@ -98,4 +86,4 @@ def _table(*headings: str, n_texts: int = 1) -> Table:
 def _interval(name: str, intervals: Mapping[str, Interval]) -> str:
     if name not in intervals or math.isnan(intervals[name].low):
         return ""
-    return f"{number(name, intervals[name].low)} to {number(name, intervals[name].high)}"
+    return f"{metric_text(name, intervals[name].low)} to {metric_text(name, intervals[name].high)}"

@@ -47,7 +47,7 @@ def score(
     from agl1k_core.cli import reports
 
     on = benchmark_of(benchmark)
-    evaluation = scoring.evaluate(on, _read(file, on), scoring.PROTOCOLS[protocol])
+    evaluation = scoring.evaluate(on, _read(file, on), protocol)
     if as_json:
         typer.echo(json.dumps(evaluation.to_dict(), allow_nan=False))
         return
@@ -75,8 +75,8 @@ def baseline(
     benchmark: BenchmarkOption = None,
 ) -> None:
     """Write a baseline as a prediction file in CSV."""
-    made = scoring.baseline_predictions(name, benchmark_of(benchmark))
-    write_text(output, scoring.to_csv(made))
+    made = scoring.baseline(benchmark_of(benchmark), name)
+    write_text(output, scoring.predictions_csv(made))
     typer.echo(f"{len(made)} predictions written to {output}")
 
 
@@ -91,8 +91,5 @@ def compare(
     from agl1k_core.cli import reports
 
     on = benchmark_of(benchmark)
-    a, b = (
-        scoring.evaluate(on, _read(file, on), scoring.PROTOCOLS[protocol])
-        for file in (first, second)
-    )
-    out.print(reports.comparison_table(a, b, (first.name, second.name)))
+    a, b = (scoring.evaluate(on, _read(file, on), protocol) for file in (first, second))
+    out.print(reports.comparison_table(scoring.compare(a, b), (first.name, second.name)))

@@ -1,49 +1,36 @@
 """Protocols, metrics, intervals, comparison and baselines."""
 
-from .baselines import BASELINES, baseline_predictions, to_csv
-from .bootstrap import (
-    PairedDifference,
-    intervals,
-    paired_difference,
-    ranks,
-    resample_counts,
-    resampled_means,
-)
-from .evaluation import (
-    LOWER_IS_BETTER,
-    METRICS,
-    SCORER_VERSION,
-    Evaluation,
-    Interval,
-    compare,
-    evaluate,
-)
+from ._display import metric_text
+from .baselines import BASELINES, baseline, predictions_csv
+from .bootstrap import Interval, PairedDifference
+from .comparison import Comparison, Side, clip_values, compare, rank
+from .evaluation import LOWER_IS_BETTER, METRICS, SCORER_VERSION, Evaluation, evaluate
 from .protocols import PAPER, PEOPLE, PROTOCOLS, STRICT, THRESHOLDS_KM, Protocol
-from .rows import COLUMNS, ScoredRows
+from .rows import CLIP_METRICS, ScoredRows
 
 __all__ = [
-    "BASELINES",
-    "COLUMNS",
+    "evaluate",
     "Evaluation",
     "Interval",
-    "LOWER_IS_BETTER",
-    "METRICS",
+    "Protocol",
+    "STRICT",
     "PAPER",
     "PEOPLE",
     "PROTOCOLS",
-    "PairedDifference",
-    "Protocol",
-    "SCORER_VERSION",
-    "STRICT",
-    "ScoredRows",
-    "THRESHOLDS_KM",
-    "baseline_predictions",
     "compare",
-    "evaluate",
-    "intervals",
-    "paired_difference",
-    "ranks",
-    "resample_counts",
-    "resampled_means",
-    "to_csv",
+    "Comparison",
+    "Side",
+    "PairedDifference",
+    "rank",
+    "clip_values",
+    "baseline",
+    "BASELINES",
+    "predictions_csv",
+    "METRICS",
+    "CLIP_METRICS",
+    "LOWER_IS_BETTER",
+    "THRESHOLDS_KM",
+    "SCORER_VERSION",
+    "ScoredRows",
+    "metric_text",
 ]

@@ -1,9 +1,9 @@
 """Baselines as predictions, which any model should beat.
 
 ``random`` draws uniformly on the sphere, so that its expected distance is a quarter of the
-Earth's circumference, about 10,010 km. ``densest_region`` and ``median_location`` know where the
-benchmark's clips lie, but hear nothing (after Zhang et al. 2026, appendix B.7, which leaves the
-size of a region open).
+Earth's circumference, about 10,010 km. ``densest_region`` and ``median_location`` use the true
+places of the benchmark's clips but not their sound (after Zhang et al. 2026, appendix B.7, which
+leaves the size of a region open).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _POINTS: Mapping[str, Callable[[Benchmark], Points]] = {
     "median_location": median_location,
 }
 
-#: Name -> what it does, in a sentence for the board.
+#: Name -> one sentence on what it predicts.
 BASELINES: Mapping[str, str] = {
     "random": "A random point on the globe for each clip.",
     "densest_region": "The middle of the 10° cell with most clips, whatever the sound.",
@@ -68,8 +68,33 @@ BASELINES: Mapping[str, str] = {
 }
 
 
-def baseline_predictions(name: str, benchmark: Benchmark) -> Predictions:
-    """The predictions of one of ``BASELINES``; raises ``Agl1kError`` for another name."""
+def baseline(benchmark: Benchmark, name: str) -> Predictions:
+    """Predictions that any model should beat.
+
+    Parameters
+    ----------
+    benchmark
+        The clips to predict.
+    name
+        "random", "densest_region" or "median_location"; `BASELINES` describes them.
+
+    Returns
+    -------
+    Predictions
+        One answer per clip, rounded to 5 decimals, with the names of the nearest populated place.
+
+    Raises
+    ------
+    Agl1kError
+        If there is no baseline of that name.
+
+    Examples
+    --------
+    >>> from agl1k_core import benchmarks, scoring
+    >>> predictions = scoring.baseline(benchmarks.read_demo(), "densest_region")
+    >>> float(predictions.lat[0]), float(predictions.lon[0]), predictions.country[0]
+    (-34.6206, -58.3714, 'Argentina')
+    """
     if name not in _POINTS:
         raise Agl1kError(f"There is no baseline {name!r}. Choose one of {', '.join(_POINTS)}.")
     lat, lon = (np.round(column, 5) for column in _POINTS[name](benchmark))
@@ -93,8 +118,16 @@ def baseline_predictions(name: str, benchmark: Benchmark) -> Predictions:
     )
 
 
-def to_csv(predictions: Predictions) -> str:
-    """Predictions as a prediction file in CSV, one line per record."""
+def predictions_csv(predictions: Predictions) -> str:
+    """Predictions as the text of a prediction file in CSV, one line per record.
+
+    Examples
+    --------
+    >>> from agl1k_core import benchmarks, scoring
+    >>> predictions = scoring.baseline(benchmarks.read_demo(), "densest_region")
+    >>> print(scoring.predictions_csv(predictions).splitlines()[0])
+    key,latitude,longitude,city,country,continent,reason
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(FIELDS)

@@ -27,7 +27,17 @@ _KEPT_VALUES = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Both ends of a confidence interval."""
+    """Both ends of a 95 % confidence interval, in the unit of the metric.
+
+    Examples
+    --------
+    >>> from agl1k_core import benchmarks, scoring
+    >>> benchmark = benchmarks.read_demo()
+    >>> evaluation = scoring.evaluate(benchmark, scoring.baseline(benchmark, "median_location"))
+    >>> interval = evaluation.intervals["distance_km"]
+    >>> interval.low < evaluation.metrics["distance_km"] < interval.high
+    True
+    """
 
     low: float
     high: float
@@ -35,8 +45,31 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """First minus second on their common clips, with its interval."""
+    """One metric of two evaluations on their common clips, and the difference with its interval.
 
+    Parameters
+    ----------
+    first, second
+        Mean over the common clips, NaN if there are none.
+    difference
+        First minus second.
+    low, high
+        Both ends of the 95 % interval of the difference.
+    n_common
+        Number of common clips.
+
+    Examples
+    --------
+    >>> from agl1k_core import benchmarks, scoring
+    >>> benchmark = benchmarks.read_demo()
+    >>> evaluation = scoring.evaluate(benchmark, scoring.baseline(benchmark, "random"))
+    >>> pair = scoring.compare(evaluation, evaluation)["geoscore"]
+    >>> pair.difference, pair.low, pair.high, pair.n_common, pair.is_clear
+    (0.0, 0.0, 0.0, 24, False)
+    """
+
+    first: float
+    second: float
     difference: float
     low: float
     high: float
@@ -44,7 +77,7 @@ class PairedDifference:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves out 0."""
+        """Whether the interval excludes 0."""
         return self.low > 0 or self.high < 0
 
 
@@ -198,13 +231,16 @@ def paired_difference(
 
     ``a``, ``b``: one value per clip, aligned, NaN where absent.
     """
-    difference = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
-    difference = difference[np.isfinite(difference)]
-    if not len(difference):
-        return PairedDifference(np.nan, np.nan, np.nan, 0)
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    common = np.isfinite(a) & np.isfinite(b)
+    if not common.any():
+        return PairedDifference(np.nan, np.nan, np.nan, np.nan, np.nan, 0)
+    a, b = a[common], b[common]
+    difference = a - b
     counts = resample_counts(len(difference), n_samples=n_samples, seed=seed)
     interval = intervals(resampled_means(counts, difference[:, None]))[0]
-    return PairedDifference(float(difference.mean()), interval.low, interval.high, len(difference))
+    first, second, mean = (float(values.mean()) for values in (a, b, difference))
+    return PairedDifference(first, second, mean, interval.low, interval.high, len(difference))
 
 
 def ranks(

@@ -1,20 +1,33 @@
-"""The metrics of audio geo-localization, all from one ``evaluate``.
+"""The metrics of audio geo-localization, all computed by `evaluate`.
 
-Source: Zhang et al. 2026, "The Sonar Moment", appendix A.3, for distance (eq. 4), accuracies
-(eq. 5), thresholds (eq. 6), reject rate (eq. 7) and the speech split (eq. 8); geoscore
-``5000·exp(−d/1492.7)`` (``geodesy``).
+Source
+------
+Zhang et al. 2026, "The Sonar Moment: Benchmarking Audio-Language Models in Audio
+Geo-Localization", appendix A.3: distance (eq. 4), accuracies (eq. 5), thresholds (eq. 6), reject
+rate (eq. 7), speech split (eq. 8). Intervals: the percentile bootstrap over clips (Efron &
+Tibshirani 1993, chapter 13).
 
-Metrics, in order:
+Conventions
+-----------
+* Distances are geodesics on the WGS-84 ellipsoid, in km. In the protocols ``strict`` and
+  ``people`` a clip without a usable point counts as 10,000 km.
+* Accuracies, rates and shares are from 0 to 1.
+* A metric is NaN if no record counts.
+* Lower is better for distances, their quartiles and the reject rate (`LOWER_IS_BETTER`).
 
-* ``distance_km``: mean geodesic distance, 10,000 km without a usable point. Lower is better.
-* ``geoscore``: mean score of these distances, 0 to 5000.
-* ``continent_accuracy``, ``country_accuracy``, ``city_accuracy``: share of right names.
-* ``reject_rate``: share of refusals. Lower is better.
+Metrics
+-------
+* ``distance_km``: mean distance.
+* ``geoscore``: mean of ``5000·exp(−distance_km/1492.7)``, 0 to 5000.
+* ``continent_accuracy``, ``country_accuracy``, ``city_accuracy``: share of correct names.
+* ``reject_rate``: share of refusals.
 * ``within_1km`` … ``within_1000km``: share of clips closer than that.
-* ``implied_continent_accuracy`` …: the same accuracies for the place that the coordinates lie in.
-* ``distance_q25_km``, ``distance_q50_km``, ``distance_q75_km``: quartiles. Lower is better.
+* ``implied_continent_accuracy``, ``implied_country_accuracy``, ``implied_city_accuracy``: the
+  same accuracies for the place that the coordinates lie in.
+* ``distance_q25_km``, ``distance_q50_km``, ``distance_q75_km``: quartiles of the distance.
 * ``balanced_distance_km``, ``balanced_geoscore``, ``balanced_country_accuracy``,
-  ``balanced_continent_accuracy``: mean over continents, so that regions weigh alike.
+  ``balanced_continent_accuracy``: mean over continents of the mean within each, so that all
+  continents count alike.
 """
 
 from __future__ import annotations
@@ -25,42 +38,77 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from agl1k_core.answers import Status
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 from agl1k_core.predictions import Predictions
+from agl1k_core.scoring import _display
 from agl1k_core.scoring import bootstrap as uncertainty
-from agl1k_core.scoring.groups import Groups
-from agl1k_core.scoring.protocols import PAPER, PEOPLE, PROTOCOLS, STRICT, Protocol
-from agl1k_core.scoring.rows import COLUMNS, ScoredRows, score_rows
-
-__all__ = [
-    "LOWER_IS_BETTER", "METRICS", "PAPER", "PEOPLE", "PROTOCOLS", "SCORER_VERSION", "STRICT",
-    "Evaluation", "Protocol", "compare", "evaluate",
-]  # fmt: skip
+from agl1k_core.scoring._groups import Groups
+from agl1k_core.scoring.bootstrap import Interval
+from agl1k_core.scoring.protocols import Protocol, protocol_of
+from agl1k_core.scoring.rows import CLIP_METRICS, ScoredRows, score_rows
 
 #: Changes whenever a stored score would come out different.
 SCORER_VERSION = "1"
 
 QUARTILES = {"distance_q25_km": 0.25, "distance_q50_km": 0.5, "distance_q75_km": 0.75}
 BALANCED = ("distance_km", "geoscore", "country_accuracy", "continent_accuracy")
-METRICS = (*COLUMNS, *QUARTILES, *(f"balanced_{name}" for name in BALANCED))
+METRICS = (*CLIP_METRICS, *QUARTILES, *(f"balanced_{name}" for name in BALANCED))
+#: What a notebook shows of an evaluation.
+HEADLINE = (
+    "distance_km", "geoscore", "continent_accuracy", "country_accuracy", "city_accuracy",
+    "reject_rate",
+)  # fmt: skip
 LOWER_IS_BETTER = frozenset({"distance_km", "balanced_distance_km", "reject_rate", *QUARTILES})
 
 FloatArray = npt.NDArray[np.floating]
-Interval = uncertainty.Interval
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All numbers of one prediction file under one protocol.
+    """All numbers of one prediction file under one protocol, as returned by `evaluate`.
 
-    ``metrics``: name -> value, NaN where no record counts; ``intervals``: name -> 95 % interval,
-    empty when none were asked for; ``subsets`` and ``subset_intervals``: the same per subset of
-    the benchmark; ``subset_statuses``: status -> count per subset; ``rows``: one row per record.
+    In a notebook it shows as a table of the main metrics.
+
+    Parameters
+    ----------
+    benchmark, benchmark_hash
+        Slug and content hash of the benchmark.
+    protocol
+        Name of the protocol.
+    scorer_version
+        `SCORER_VERSION` of the program that scored.
+    file_sha256
+        Hash of the prediction file.
+    n_clips
+        Number of records that count, clips without a record included if the protocol counts them.
+    statuses
+        Status -> number of records.
+    metrics
+        Metric -> value; see the module's docstring for the list. NaN if no record counts.
+    intervals
+        Metric -> 95 % interval; empty if none were asked for.
+    subsets, subset_intervals, subset_statuses
+        The same three for each subset of the benchmark.
+    rows
+        One row of numbers per record, or None for an evaluation read back from JSON.
+
+    Examples
+    --------
+    >>> from agl1k_core import benchmarks, scoring
+    >>> benchmark = benchmarks.read_demo()
+    >>> evaluation = scoring.evaluate(benchmark, scoring.baseline(benchmark, "densest_region"))
+    >>> evaluation.n_clips, evaluation.statuses["answered"]
+    (24, 24)
+    >>> round(evaluation.metrics["distance_km"]), round(evaluation.subsets["speech"]["distance_km"])
+    (9896, 10350)
+    >>> evaluation.table[["key", "distance_km", "true_city"]].round(1).head(1).values.tolist()
+    [['demo_01', 3120.2, 'Salvador']]
     """
 
     benchmark: str
@@ -77,6 +125,38 @@ class Evaluation:
     subset_statuses: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     rows: ScoredRows | None = field(default=None, repr=False, compare=False)
 
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per record, and per clip without a record if the protocol counts these.
+
+        Columns: ``key``, ``status``; the answer's ``latitude`` and ``longitude`` in degrees (NaN
+        without a usable point), ``city``, ``country``, ``continent``; ``distance_km``,
+        ``geoscore``; ``city_correct``, ``country_correct``, ``continent_correct`` (1 or 0, NaN if
+        it does not count); ``true_latitude``, ``true_longitude``, ``true_city``, ``true_country``,
+        ``true_continent``. Raises ``Agl1kError`` for an evaluation read back from JSON.
+        """
+        return self.require_rows().table
+
+    def require_rows(self) -> ScoredRows:
+        """``rows``; raises ``Agl1kError`` for an evaluation read back from JSON."""
+        if self.rows is None:
+            raise Agl1kError(
+                "This evaluation was read back from JSON, which does not hold the single "
+                "predictions. Score the prediction file again."
+            )
+        return self.rows
+
+    def _repr_html_(self) -> str:
+        clips = "clip" if self.n_clips == 1 else "clips"
+        caption = f"{self.benchmark}, protocol {self.protocol}, {self.n_clips:,} {clips}"
+        header = ("metric", "value", "95 % interval")
+        return _display.table_html(caption, header, map(self._cells, HEADLINE))
+
+    def _cells(self, metric: str) -> tuple[str, str, str]:
+        ends = self.intervals.get(metric)
+        interval = _display.interval_text(metric, ends.low, ends.high) if ends else ""
+        return metric, _display.metric_text(metric, self.metrics[metric]), interval
+
     def to_dict(self) -> dict[str, Any]:
         """Everything but the rows, ready for JSON: intervals as [low, high], NaN as None."""
         plain = asdict(self, dict_factory=lambda items: {k: v for k, v in items if k != "rows"})
@@ -84,7 +164,7 @@ class Evaluation:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Evaluation:
-        """The evaluation that ``to_dict`` told of, without its rows."""
+        """The evaluation behind ``to_dict``, without its rows."""
         values = dict(data)
         values["metrics"] = _numbers(values["metrics"])
         values["subsets"] = {name: _numbers(v) for name, v in values["subsets"].items()}
@@ -98,20 +178,56 @@ class Evaluation:
 def evaluate(
     benchmark: Benchmark,
     predictions: Predictions,
-    protocol: Protocol = STRICT,
+    protocol: Protocol | str = "strict",
     *,
     n_bootstrap: int = uncertainty.N_SAMPLES,
     seed: int = uncertainty.SEED,
 ) -> Evaluation:
-    """Score predictions, overall and per subset; ``n_bootstrap=0`` leaves the intervals out.
+    """Score predictions, overall and for each subset of the benchmark.
 
-    Raises ``Agl1kError`` when a record names a clip that the benchmark does not have, or a clip
-    is named twice.
+    The metrics are those of Zhang et al. 2026, appendix A.3; the module's docstring lists them.
+
+    Parameters
+    ----------
+    benchmark
+        The clips and their true places.
+    predictions
+        Predictions for this benchmark.
+    protocol
+        How predictions count: "strict", "paper", "people", or a `Protocol` of your own.
+    n_bootstrap
+        Number of resamples behind the 95 % intervals; 0 leaves the intervals out.
+    seed
+        Seed of the resamples.
+
+    Returns
+    -------
+    Evaluation
+        Metrics, intervals and counts, and a table with one row per record.
+
+    Raises
+    ------
+    Agl1kError
+        If there is no such protocol, a record names a clip that the benchmark does not have, or
+        a clip is named twice (except under "people").
+
+    Examples
+    --------
+    >>> from agl1k_core import benchmarks, scoring
+    >>> benchmark = benchmarks.read_demo()
+    >>> predictions = scoring.baseline(benchmark, "median_location")
+    >>> evaluation = scoring.evaluate(benchmark, predictions)
+    >>> round(evaluation.metrics["geoscore"], 1)
+    152.1
+    >>> interval = evaluation.intervals["geoscore"]
+    >>> round(interval.low, 1), round(interval.high, 1)
+    (54.5, 270.8)
     """
+    protocol = protocol_of(protocol)
     rows = score_rows(benchmark, predictions, protocol)
     masks = {name: mask[rows.clip] for name, mask in benchmark.subsets.items()}
     groups = Groups(np.array([np.ones(len(rows), dtype=np.bool_), *masks.values()]))
-    continents = [1 + list(masks).index(name) for name in {*benchmark.continents} - {""}]
+    continents = [1 + list(masks).index(name) for name in sorted({*benchmark.continents} - {""})]
     whole, *parts = _named(_numbers_of(rows, groups, continents)[:, :, 0].tolist())
     intervals: list[dict[str, Interval]] = [{}]
     if n_bootstrap and rows.n_units > 1:  # a single player has no spread to resample
@@ -133,28 +249,6 @@ def evaluate(
         subset_statuses=dict(zip(masks, part_statuses, strict=True)),
         rows=rows,
     )
-
-
-def compare(
-    a: Evaluation, b: Evaluation, *, subset: str | None = None
-) -> dict[str, uncertainty.PairedDifference]:
-    """First minus second, on the clips that both have, for every metric that is a mean of clips.
-
-    ``subset``: one of the benchmark's, or None for all clips. Raises ``Agl1kError`` when the two
-    belong to different benchmarks or have no rows.
-    """
-    if a.rows is None or b.rows is None:
-        raise Agl1kError("Both models must be scored again from their files to be compared.")
-    if a.benchmark_hash != b.benchmark_hash:
-        raise Agl1kError("The two were scored on different benchmarks, so they share no clips.")
-    first, second = a.rows.by_clip, b.rows.by_clip
-    if subset is not None:
-        inside = a.rows.benchmark.subsets[subset]
-        first, second = first[inside], second[inside]
-    return {
-        name: uncertainty.paired_difference(first[:, column], second[:, column])
-        for column, name in enumerate(COLUMNS)
-    }
 
 
 def _status_counts(rows: ScoredRows, groups: Groups) -> list[dict[str, int]]:
@@ -179,7 +273,7 @@ def _numbers_of(
     else:
         sums = groups.resampled_sums(rows.values, resamples.counts)
         quartiles = groups.resampled_quantiles(distance_km, shares, resamples)
-    balanced = sums.columns([COLUMNS.index(name) for name in BALANCED])
+    balanced = sums.columns([CLIP_METRICS.index(name) for name in BALANCED])
     means = sums.means(groups.members), groups.balanced_means(balanced, continents)
     parts = means[0], quartiles, means[1]
     return np.concatenate(parts, axis=1, dtype=means[0].dtype, casting="same_kind")

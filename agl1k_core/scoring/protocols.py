@@ -1,7 +1,10 @@
-"""How a prediction counts: the named protocols, as data.
+"""The rules by which predictions are scored, as data.
 
-``strict`` is the board's own, ``paper`` reproduces the published numbers of Zhang et al. 2026,
-``people`` is strict for guesses, where many players share a clip and none guesses all of them.
+Protocols
+---------
+* ``strict``: the board's own. Every clip of the benchmark counts.
+* ``paper``: reproduces the published numbers of Zhang et al. 2026.
+* ``people``: ``strict`` for guesses, since many players share a clip and none guesses all of them.
 """
 
 from __future__ import annotations
@@ -9,25 +12,50 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agl1k_core.errors import Agl1kError
+
 THRESHOLDS_KM = (1, 10, 25, 100, 500, 1000)
 
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """What counts, what is refused, and over which records each mean is taken.
+    """What counts, what is a refusal, and which records each mean is taken over.
 
-    every_clip: clips without a record count too, as *missing*.
-    repeated_clips: a clip may have several records.
-    refused_by_status: the status *refused* is the refusal; otherwise the two fields below decide,
-        from the values as given.
-    refused_coordinates: a coordinate given as one of these numbers is a refusal.
-    refusal_words: a field given as one of these, in lower case, is a refusal; in a coordinate it
-        also makes the clip count as 10,000 km.
-    no_point_counts: a record without a usable point counts as 10,000 km; otherwise it drops out of
-        the distance means.
-    only_labelled: label accuracy is over records where prediction and truth both have the label.
-    thresholds_over_records_km: shares within these are over all records even where records drop
-        out of the distance means.
+    Parameters
+    ----------
+    name
+        The name that `evaluate` and the command line accept.
+    summary
+        One sentence for people.
+    every_clip
+        Clips without a record count too, as *missing*.
+    repeated_clips
+        A clip may have several records.
+    refused_by_status
+        A record is a refusal if its status is *refused*. Otherwise the two fields below decide,
+        from the values as given in the file.
+    refused_coordinates
+        A coordinate given as one of these numbers is a refusal.
+    refusal_words
+        A field given as one of these words, in lower case, is a refusal. In a coordinate it also
+        makes the clip count as 10,000 km.
+    no_point_counts
+        A record without a usable point counts as 10,000 km. Otherwise it is left out of the
+        means of distances.
+    only_labelled
+        Label accuracy is over the records for which both prediction and truth have the label.
+    thresholds_over_records_km
+        The shares within these distances are over all records, even if the means of distances
+        leave some out.
+
+    Examples
+    --------
+    The published rules, except that a clip without a record counts:
+
+    >>> from dataclasses import replace
+    >>> from agl1k_core.scoring import PAPER
+    >>> replace(PAPER, name="paper, every clip", every_clip=True).only_labelled
+    True
     """
 
     name: str
@@ -42,11 +70,13 @@ class Protocol:
     thresholds_over_records_km: frozenset[int] = frozenset(THRESHOLDS_KM)
 
 
+#: The board's protocol: every clip counts.
 STRICT = Protocol(
     name="strict",
     summary="Every clip counts, whatever its status; without a usable point it is 10,000 km.",
 )
 
+#: The protocol of the published numbers (Zhang et al. 2026, "The Sonar Moment").
 PAPER = Protocol(
     name="paper",
     summary="As published: only clips in the file, coordinates of 0 or -1 are refusals.",
@@ -60,6 +90,7 @@ PAPER = Protocol(
     thresholds_over_records_km=frozenset({500}),
 )
 
+#: The protocol for players' guesses.
 PEOPLE = Protocol(
     name="people",
     summary="Every guess counts; a skipped clip is a refusal of 10,000 km.",
@@ -67,4 +98,15 @@ PEOPLE = Protocol(
     repeated_clips=True,
 )
 
+#: Name -> protocol.
 PROTOCOLS: Mapping[str, Protocol] = {p.name: p for p in (STRICT, PAPER, PEOPLE)}
+
+
+def protocol_of(protocol: Protocol | str) -> Protocol:
+    """A protocol, or the one with this name; raises ``Agl1kError`` if there is none."""
+    if isinstance(protocol, Protocol):
+        return protocol
+    if protocol not in PROTOCOLS:
+        known = ", ".join(PROTOCOLS)
+        raise Agl1kError(f"There is no protocol {protocol!r}. Choose one of {known}.")
+    return PROTOCOLS[protocol]

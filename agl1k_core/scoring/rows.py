@@ -34,8 +34,9 @@ T = TypeVar("T", bound=np.generic)
 LABELS = ("continent", "country", "city")
 COORDINATES = ("latitude", "longitude")
 
-#: Columns of ``ScoredRows.values``, in order; each is a metric by its mean.
-COLUMNS = (
+#: The metrics that have a value for each record, and so for each clip; in the order of the
+#: columns of ``ScoredRows.values``. The metric is the mean of these values.
+CLIP_METRICS = (
     "distance_km",
     "geoscore",
     *(f"{label}_accuracy" for label in LABELS),
@@ -50,7 +51,7 @@ class ScoredRows:
     """One row per record, and one per missing clip where the protocol counts these.
 
     clip: position in ``benchmark.clips``, shape ``(n,)``; status: shape ``(n,)``;
-    values: shape ``(n, len(COLUMNS))``; lat, lon: the usable point or NaN, shape ``(n,)``;
+    values: shape ``(n, len(CLIP_METRICS))``; lat, lon: the usable point or NaN, shape ``(n,)``;
     labels: the predicted names, each of shape ``(n,)``;
     cluster: which rows are resampled together, shape ``(n,)``, or None for each on its own.
     """
@@ -73,43 +74,51 @@ class ScoredRows:
         return len(self) if self.cluster is None else len(np.unique(self.cluster))
 
     def column(self, name: str) -> FloatArray:
-        """The values of one of ``COLUMNS``, shape ``(n,)``."""
-        return self.values[:, COLUMNS.index(name)]
+        """The values of one of ``CLIP_METRICS``, shape ``(n,)``."""
+        return self.values[:, CLIP_METRICS.index(name)]
 
-    @cached_property
-    def by_clip(self) -> FloatArray:
-        """Mean values of each clip, NaN where it has none; shape ``(n_clips, len(COLUMNS))``."""
-        n_clips = len(self.benchmark)
-        counted = np.isfinite(self.values)
-        totals = np.zeros((n_clips, len(COLUMNS)))
-        counts = np.zeros((n_clips, len(COLUMNS)))
-        np.add.at(totals, self.clip, np.where(counted, self.values, 0.0))
-        np.add.at(counts, self.clip, counted)
+    def by_clip(self, metric: str) -> FloatArray:
+        """A metric of each clip, shape ``(n_clips,)``; the mean of its records, NaN without any."""
+        values = self.column(metric)
+        counted = np.isfinite(values)
+        clip, n_clips = self.clip[counted], len(self.benchmark)
+        totals = np.bincount(clip, values[counted], minlength=n_clips)
         with np.errstate(invalid="ignore"):
-            return totals / counts
+            return totals / np.bincount(clip, minlength=n_clips)
+
+    @property
+    def has_record(self) -> BoolArray:
+        """Which clips have a row, shape ``(n_clips,)``."""
+        return np.bincount(self.clip, minlength=len(self.benchmark)) > 0
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """The rows for people: key, status, point, labels, distance_km, geoscore, correctness."""
-        keys = np.array([clip.key for clip in self.benchmark.clips], dtype=object)
+        """The rows for people, as documented at ``Evaluation.table``."""
         columns: dict[str, object] = {
-            "key": keys[self.clip],
+            "key": self._of_clips("key"),
             "status": [str(status) for status in self.status],
             "latitude": self.lat,
             "longitude": self.lon,
-            **self.labels,
+            **{label: self.labels[label] for label in reversed(LABELS)},
             "distance_km": self.column("distance_km"),
             "geoscore": self.column("geoscore"),
         }
-        for label in LABELS:
+        for label in reversed(LABELS):
             columns[f"{label}_correct"] = self.column(f"{label}_accuracy")
+        columns["true_latitude"] = self.benchmark.lat[self.clip]
+        columns["true_longitude"] = self.benchmark.lon[self.clip]
+        columns |= {f"true_{label}": self._of_clips(label) for label in reversed(LABELS)}
         return pd.DataFrame(columns)
+
+    def _of_clips(self, name: str) -> ObjectArray:
+        texts = [getattr(clip, name) for clip in self.benchmark.clips]
+        return np.array(texts, dtype=object)[self.clip]
 
 
 def score_rows(benchmark: Benchmark, predictions: Predictions, protocol: Protocol) -> ScoredRows:
     """Score every record. Raises ``Agl1kError`` for an unknown clip, or one named twice."""
     records = _Records(benchmark, predictions, protocol)
-    values = np.empty((len(records.clip), len(COLUMNS)))
+    values = np.empty((len(records.clip), len(CLIP_METRICS)))
     for column, numbers in enumerate(records.columns()):
         values[:, column] = numbers
     return ScoredRows(
@@ -155,7 +164,7 @@ class _Records:
         return pd.factorize(self._extended(self.predictions.clusters, ""))[0]
 
     def columns(self) -> list[FloatArray]:
-        """The columns in the order of ``COLUMNS``."""
+        """The columns in the order of ``CLIP_METRICS``."""
         point_refused, refused = self._refusals()
         distance_km = self._distances(point_refused)
         counted = np.isfinite(distance_km)

@@ -96,16 +96,18 @@ def test_comparison_is_paired_and_names_the_clearly_better(board: Board) -> None
     assert by_name["distance_km"].better == "first"
     assert by_name["geoscore"].better == "first"
     assert by_name["reject_rate"].better == ""
-    assert by_name["distance_km"].gap.high < 0
+    assert by_name["distance_km"].pair.high < 0
     assert {gap.subset for gap in comparison.subsets} >= {"speech", "non_speech", "Europe"}
     speech = next(gap for gap in comparison.subsets if gap.subset == "speech")
-    assert speech.gap.n_common == 20
+    assert speech.pair.n_common == 20
     worst = comparison.disagreements[0]
     assert worst.second_km - worst.first_km > 900
     assert len(comparison_curves(comparison).data) == 2
 
     turned = compare(board, far, near)
-    assert turned.metrics[0].gap.difference == pytest.approx(-by_name["distance_km"].gap.difference)
+    assert turned.metrics[0].pair.difference == pytest.approx(
+        -by_name["distance_km"].pair.difference
+    )
     assert turned.metrics[0].better == "second"
     told = to_json(comparison)
     assert told["metrics"]["distance_km"]["better"] == "first"  # type: ignore[index]

@@ -1,0 +1,236 @@
+"""Two evaluations compared clip by clip, and several of them ranked.
+
+Conventions
+-----------
+* The *common clips* of two evaluations by a metric are the clips for which both have a value of
+  that metric. Command line, board and ranks all use this definition.
+* A clip with several records counts once, with their mean.
+* A difference is *clear* when its 95 % interval excludes 0.
+
+Contents
+--------
+* `compare`: paired differences of two evaluations.
+* `rank`: 1 + the number of evaluations that are clearly better.
+* `clip_values`: a metric of each clip, on which both are built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from agl1k_core.benchmarks import Benchmark
+from agl1k_core.errors import Agl1kError
+from agl1k_core.scoring import _display
+from agl1k_core.scoring import bootstrap as uncertainty
+from agl1k_core.scoring.bootstrap import PairedDifference
+from agl1k_core.scoring.evaluation import LOWER_IS_BETTER, Evaluation
+from agl1k_core.scoring.rows import CLIP_METRICS
+
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+
+Side = Literal["first", "second", ""]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Mapping[str, PairedDifference]):
+    """The paired difference of two evaluations by each metric, first minus second.
+
+    A mapping from metric to `PairedDifference`. In a notebook it shows as a table.
+
+    Parameters
+    ----------
+    metrics
+        Metric -> paired difference over the common clips.
+    n_common
+        Number of clips for which both have a record.
+    subset
+        The subset of the benchmark that was compared, or None for all clips.
+
+    Examples
+    --------
+    >>> from agl1k_core import benchmarks, scoring
+    >>> benchmark = benchmarks.read_demo()
+    >>> median, random = (
+    ...     scoring.evaluate(benchmark, scoring.baseline(benchmark, name))
+    ...     for name in ("median_location", "random")
+    ... )
+    >>> comparison = scoring.compare(median, random, subset="speech")
+    >>> comparison.n_common, comparison["geoscore"].is_clear, comparison.better("geoscore")
+    (12, False, '')
+    """
+
+    metrics: Mapping[str, PairedDifference]
+    n_common: int
+    subset: str | None = None
+
+    def __getitem__(self, metric: str) -> PairedDifference:
+        return self.metrics[metric]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+    def better(self, metric: str) -> Side:
+        """Which is clearly better by a metric: "first", "second", or "" if neither is."""
+        pair = self.metrics[metric]
+        if not pair.is_clear:
+            return ""
+        return "first" if (pair.difference < 0) == (metric in LOWER_IS_BETTER) else "second"
+
+    def _repr_html_(self) -> str:
+        clips = "clip" if self.n_common == 1 else "clips"
+        caption = f"First minus second on {self.n_common} common {clips}"
+        if self.subset is not None:
+            caption += f" of {self.subset}"
+        header = ("metric", "first", "second", "difference", "95 % interval", "clearly better")
+        return _display.table_html(caption, header, map(self._cells, self.metrics))
+
+    def _cells(self, metric: str) -> tuple[str, ...]:
+        pair = self.metrics[metric]
+        numbers = (pair.first, pair.second, pair.difference)
+        texts = (_display.metric_text(metric, number) for number in numbers)
+        interval = _display.interval_text(metric, pair.low, pair.high)
+        return metric, *texts, interval, self.better(metric)
+
+
+def compare(
+    a: Evaluation,
+    b: Evaluation,
+    *,
+    subset: str | None = None,
+    metrics: Sequence[str] = CLIP_METRICS,
+) -> Comparison:
+    """Compare two evaluations on their common clips.
+
+    Parameters
+    ----------
+    a, b
+        Evaluations on the same benchmark, made here rather than read back from JSON.
+    subset
+        A subset of the benchmark, or None for all clips.
+    metrics
+        Which of `CLIP_METRICS`, the metrics that have a value for each clip.
+
+    Returns
+    -------
+    Comparison
+        For each metric, the mean of ``a - b`` over the common clips, with a 95 % interval from
+        resampling these clips in pairs (Efron & Tibshirani 1993, chapter 16).
+
+    Raises
+    ------
+    Agl1kError
+        If the two are of different benchmarks, if one was read back from JSON, or if the
+        benchmark has no such subset.
+
+    Examples
+    --------
+    >>> from agl1k_core import benchmarks, scoring
+    >>> benchmark = benchmarks.read_demo()
+    >>> densest, random = (
+    ...     scoring.evaluate(benchmark, scoring.baseline(benchmark, name))
+    ...     for name in ("densest_region", "random")
+    ... )
+    >>> pair = scoring.compare(densest, random)["distance_km"]
+    >>> round(pair.difference), round(pair.low), round(pair.high), pair.is_clear
+    (1420, -1063, 3737, False)
+    """
+    _require_one_benchmark([a, b])
+    differences = {
+        metric: uncertainty.paired_difference(
+            clip_values(a, metric, subset=subset), clip_values(b, metric, subset=subset)
+        )
+        for metric in metrics
+    }
+    first, second = a.require_rows(), b.require_rows()
+    common = first.has_record & second.has_record & _clips_of(first.benchmark, subset)
+    return Comparison(differences, int(common.sum()), subset)
+
+
+def rank(evaluations: Sequence[Evaluation], metric: str, *, subset: str | None = None) -> list[int]:
+    """Rank evaluations on one benchmark by a metric.
+
+    Parameters
+    ----------
+    evaluations
+        Evaluations on the same benchmark.
+    metric
+        One of `CLIP_METRICS`.
+    subset
+        A subset of the benchmark, or None for all clips.
+
+    Returns
+    -------
+    list of int
+        For each evaluation, 1 + the number of others that are clearly better on their common
+        clips. Evaluations that cannot be told apart share a rank.
+
+    Raises
+    ------
+    Agl1kError
+        As for `compare`.
+
+    Examples
+    --------
+    >>> from agl1k_core import benchmarks, scoring
+    >>> benchmark = benchmarks.read_demo()
+    >>> scored = [
+    ...     scoring.evaluate(benchmark, scoring.baseline(benchmark, name))
+    ...     for name in scoring.BASELINES
+    ... ]
+    >>> scoring.rank(scored, "distance_km")
+    [1, 1, 1]
+    """
+    if not evaluations:
+        return []
+    _require_one_benchmark(evaluations)
+    columns = [clip_values(evaluation, metric, subset=subset) for evaluation in evaluations]
+    return uncertainty.ranks(np.column_stack(columns), lower_is_better=metric in LOWER_IS_BETTER)
+
+
+def clip_values(evaluation: Evaluation, metric: str, *, subset: str | None = None) -> FloatArray:
+    """A metric of each clip of a subset, in the benchmark's order.
+
+    Parameters
+    ----------
+    evaluation
+        An evaluation made here rather than read back from JSON.
+    metric
+        One of `CLIP_METRICS`.
+    subset
+        A subset of the benchmark, or None for all clips.
+
+    Returns
+    -------
+    ndarray, shape (n_clips,)
+        The mean over the records of each clip, NaN if no record counts.
+
+    Raises
+    ------
+    Agl1kError
+        If the evaluation was read back from JSON, or if the benchmark has no such subset.
+    """
+    rows = evaluation.require_rows()
+    return rows.by_clip(metric)[_clips_of(rows.benchmark, subset)]
+
+
+def _require_one_benchmark(evaluations: Sequence[Evaluation]) -> None:
+    if len({evaluation.benchmark_hash for evaluation in evaluations}) > 1:
+        raise Agl1kError("They were scored on different benchmarks, so they share no clips.")
+
+
+def _clips_of(benchmark: Benchmark, subset: str | None) -> BoolArray:
+    if subset is None:
+        return np.ones(len(benchmark), dtype=np.bool_)
+    if subset not in benchmark.subsets:
+        known = ", ".join(benchmark.subsets)
+        raise Agl1kError(f"{benchmark.name} has no subset {subset!r}. Choose one of {known}.")
+    return benchmark.subsets[subset]
