@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from agl1k_core.audio import decode as audio
+from agl1k_core.audio import decode
 from agl1k_core.audio.filters import AcousticMeasures, Audio, Measure, all_finite
+from agl1k_core.audio.mono import MonoBuffer, NoRoomError
 from agl1k_core.errors import Agl1kError
 
-#: Below the smallest step of 16-bit sound there is nothing to hear.
+#: Below the smallest step of 16-bit sound nothing is audible.
 _SILENT_BELOW = 1 / 32768
 _CANCELS_BELOW = 0.01  # the mix of the channels has less than a hundredth of their power
 _OFFSET_ABOVE = 0.02
@@ -35,7 +36,7 @@ _FORMATS = {
 
 
 class Outcome(StrEnum):
-    """How the examination of a file ended; only ``OK`` can be used."""
+    """Whether a file can be used; only ``OK`` can."""
 
     OK = "ok"
     MISSING = "missing"
@@ -51,7 +52,7 @@ class Outcome(StrEnum):
 
 
 class Note(StrEnum):
-    """What is odd in a file that can be used."""
+    """What is odd in a file, but does not prevent its use."""
 
     PHASE_CANCELLING = "phase_cancelling"
     DC_OFFSET = "dc_offset"
@@ -60,17 +61,29 @@ class Note(StrEnum):
 
 @dataclass(frozen=True)
 class Inspection:
-    """What came of a file: the outcome, a sentence for the person who must act, and measures.
+    """The result for one file.
 
-    ``measures`` are there for ``OK``, ``TRUNCATED`` and ``SILENT``. Where channels cancel each
-    other, ``first_channel`` is true: the measures are those of the first channel, and taggers
-    should listen to it alone.
+    Attributes
+    ----------
+    outcome
+        Whether the file can be used, or why not.
+    message
+        What is wrong and what to do, in a sentence; empty if the file can be used. It does not
+        hold the name of the file.
+    notes
+        What is odd in the file, but does not prevent its use.
+    info
+        Duration in seconds, sample rate in Hz, channels and codec; None if the file could not be
+        decoded.
+    measures
+        The acoustic measures, for the outcomes ``OK``, ``TRUNCATED`` and ``SILENT``. If channels
+        cancel each other, they are those of the first channel.
     """
 
     outcome: Outcome
     message: str = ""
     notes: tuple[Note, ...] = ()
-    info: audio.AudioInfo | None = None
+    info: decode.AudioInfo | None = None
     measures: AcousticMeasures | None = None
 
     @property
@@ -80,63 +93,108 @@ class Inspection:
 
     @property
     def first_channel(self) -> bool:
-        """Whether to listen to the first channel alone."""
+        """Whether taggers should use the first channel alone, because the channels cancel."""
         return Note.PHASE_CANCELLING in self.notes
 
 
-def inspect_recording(path: Path) -> Inspection:
-    """Decode a file once and say what it is; only what is no file's fault raises."""
+def inspect_recording(path: Path, sound: MonoBuffer | None = None) -> Inspection:
+    """Decode a file once and report what it is.
+
+    Broken files are results, not errors: nothing is raised for the content of a file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    sound
+        Keeps the sound for a tagger, so that the file need not be decoded again.
+
+    Raises
+    ------
+    NoRoomError
+        If ``sound`` cannot keep it because the temporary folder is full.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from scipy.io import wavfile
+    >>> noise = np.random.default_rng(0).normal(size=32000).cumsum()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "noise.wav")
+    ...     wavfile.write(path, 16000, (noise / abs(noise).max() / 2).astype(np.float32))
+    ...     inspection = inspect_recording(path)
+    ...     missing = inspect_recording(Path(folder, "other.wav"))
+    >>> inspection.usable, inspection.info.duration_s, round(inspection.measures.peak, 3)
+    (True, 2.0, 0.5)
+    >>> str(missing.outcome), missing.message
+    ('missing', 'There is no such file. Check its name.')
+    """
     try:
-        inspection = _inspected(path)
+        return _inspected(path, sound)
+    except NoRoomError:
+        raise
     except Agl1kError as error:
         if not path.exists():
             return Inspection(Outcome.MISSING, "There is no such file. Check its name.")
         message = str(error)
-        kinds = [kind for kind, reason in audio.REASONS.items() if reason == message]
+        kinds = [kind for kind, reason in decode.REASONS.items() if reason == message]
         return Inspection(Outcome(kinds[0]) if kinds else Outcome.UNREADABLE, message)
-    if inspection.first_channel:
-        with audio.open_recording(path) as recording:
-            first = (block[0] for block in recording.blocks())
-            measures = _measured(first, recording.sample_rate_hz)
-        return Inspection(
-            inspection.outcome, inspection.message, inspection.notes, inspection.info, measures
-        )
-    return inspection
 
 
-def _inspected(path: Path) -> Inspection:
-    with audio.open_recording(path) as recording:
-        measures = _measured(recording.blocks(), recording.sample_rate_hz)
-        if measures is None:
+def _inspected(path: Path, sound: MonoBuffer | None) -> Inspection:
+    with decode.open_recording(path) as recording:
+        blocks = sound.keep(recording) if sound else recording.blocks()
+        found = _measured(blocks, recording.sample_rate_hz)
+        if found is None:
             return Inspection(
                 Outcome.NOT_FINITE,
-                "Some samples are no finite numbers (NaN or infinite). Export the recording again.",
+                "Some samples are not finite (NaN or infinite). Export the recording again.",
             )
-        info = audio.AudioInfo(
+        measures, of_first = found
+        info = decode.AudioInfo(
             measures.duration_s, recording.sample_rate_hz, recording.channels, recording.codec
         )
         notes = _notes(path, recording.formats, measures)
-        missing = _missing_end(path, recording, measures.duration_s)
-    if missing:
-        return Inspection(Outcome.TRUNCATED, missing, notes, info, measures)
-    if _is_silent(measures):
-        message = "There is nothing to hear in it. Check the recording and its level."
-        return Inspection(Outcome.SILENT, message, notes, info, measures)
-    return Inspection(Outcome.OK, "", notes, info, measures)
+        outcome, message = _outcome(path, recording, measures)
+    told = of_first if Note.PHASE_CANCELLING in notes else measures
+    return Inspection(outcome, message, notes, info, told)
 
 
-def _measured(blocks: Iterable[Audio], sample_rate_hz: int) -> AcousticMeasures | None:
-    """The measures; None where samples are not finite."""
-    measuring = Measure(sample_rate_hz)
+def _measured(
+    blocks: Iterable[Audio], sample_rate_hz: int
+) -> tuple[AcousticMeasures, AcousticMeasures] | None:
+    """The measures of all channels and of the first; None if samples are not finite.
+
+    Only the end tells whether the channels cancel each other, so both are measured in the one pass.
+    With stereo MP3 that takes a sixth of the time that decoding takes.
+    """
+    measuring, first = Measure(sample_rate_hz), Measure(sample_rate_hz)
+    n_channels = 1
     for block in blocks:
         if not all_finite(block):
             return None
         measuring.add(block)
-    return measuring.result()
+        n_channels = len(block)
+        if n_channels > 1:
+            first.add(block[0])
+    measures = measuring.result()
+    return measures, first.result() if n_channels > 1 else measures
+
+
+def _outcome(
+    path: Path, recording: decode.Recording, measures: AcousticMeasures
+) -> tuple[Outcome, str]:
+    missing = _missing_end(path, recording, measures.duration_s)
+    if missing:
+        return Outcome.TRUNCATED, missing
+    if _is_silent(measures):
+        return Outcome.SILENT, "The recording is silent. Check it and its level."
+    return Outcome.OK, ""
 
 
 def _is_silent(measures: AcousticMeasures) -> bool:
-    """No channel has sound; a constant offset is none."""
+    """Whether no channel has sound; a constant offset does not count."""
     varying = max(0.0, measures.rms_energy**2 - measures.dc_offset**2)
     cancels = measures.cancellation < _CANCELS_BELOW and measures.peak > _SILENT_BELOW
     return not cancels and varying**0.5 < _SILENT_BELOW
@@ -153,18 +211,18 @@ def _notes(path: Path, formats: frozenset[str], measures: AcousticMeasures) -> t
     return tuple(note for note, holds in found.items() if holds)
 
 
-def _missing_end(path: Path, recording: audio.Recording, duration_s: float) -> str:
-    """A sentence where the end of the file is missing, as far as its format lets one know.
+def _missing_end(path: Path, recording: decode.Recording, duration_s: float) -> str:
+    """A sentence if the end of the file is missing, and its format allows to detect that.
 
-    MP3 without a header and bare AAC are sound up to wherever they end.
+    MP3 without a header and bare AAC are complete wherever they end.
     """
     declared_s = recording.declared_s
     if declared_s is not None:
         slack_s = max(_SHORTER_S, _SHORTER_SHARE * declared_s)
         if duration_s < declared_s - slack_s:
             return (
-                f"{duration_s:.1f} s of sound could be decoded where the file says "
-                f"{declared_s:.1f} s: it is truncated or damaged. Fetch or copy it again."
+                f"Only {duration_s:.1f} s of the {declared_s:.1f} s that the file declares could "
+                "be decoded: it is truncated or damaged. Fetch or copy it again."
             )
     cut = ("wav" in recording.formats and _wav_is_cut(path)) or (
         "ogg" in recording.formats and _ogg_is_cut(path)
@@ -173,7 +231,7 @@ def _missing_end(path: Path, recording: audio.Recording, duration_s: float) -> s
 
 
 def _wav_is_cut(path: Path) -> bool:
-    """Whether the file is shorter than its RIFF header says; streamed files say nothing."""
+    """Whether the file is shorter than its RIFF header says; streamed files do not say."""
     with path.open("rb") as file:
         header = file.read(8)
     said = int.from_bytes(header[4:8], "little")

@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,10 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from agl1k_core import audio, tagging
-from agl1k_core.audio import AcousticFilters, Inspection, Outcome, inspect_recording
+from agl1k_core import tagging
+from agl1k_core.audio import AcousticFilters, MonoBuffer, NoRoomError, Outcome, inspect_recording
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import check
+from agl1k_core.files import sha256_of_file
 from agl1k_core.tagging import FloatArray, Tagger
 
 #: Endings under which recordings are looked for in a folder.
@@ -41,7 +43,6 @@ CRASHED, FAILED = "crashed", "failed"
 
 #: Goes up when the same file would be heard otherwise than before.
 _VERSION = 1
-_READ_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -125,24 +126,44 @@ class Analyzer:
         return {"filters": self.filters, "make_tagger": self.make_tagger}
 
     def analyze(self, path: Path) -> Analysis:
-        """What one file holds; never raises for what is in it."""
+        """Analyze one file, which is decoded once.
+
+        Parameters
+        ----------
+        path
+            The file. Whatever it holds, there is a result.
+
+        Raises
+        ------
+        NoRoomError
+            If the temporary folder is full.
+        Agl1kError
+            If the tagger cannot be loaded.
+
+        Examples
+        --------
+        >>> Analyzer().analyze(Path("missing.wav")).outcome
+        'missing'
+        """
+        tagger = self.tagger
         try:
-            return self._analysis(path)
+            with MonoBuffer(tagger.sample_rate_hz) if tagger else nullcontext() as sound:
+                return self._analysis(path, sound)
+        except NoRoomError:
+            raise  # not a property of the file
         except Exception as error:
             return Analysis(FAILED, f"Unexpected {type(error).__name__}: {error}")
 
-    def _analysis(self, path: Path) -> Analysis:
-        inspection = inspect_recording(path)
-        failures = {}
-        if inspection.usable and inspection.measures and self.filters:
-            failures = self.filters.failures(inspection.measures)
+    def _analysis(self, path: Path, sound: MonoBuffer | None) -> Analysis:
+        inspection = inspect_recording(path, sound)
+        info, measures = inspection.info, inspection.measures
+        failures: dict[str, str] = {}
+        if inspection.usable and measures and self.filters:
+            failures = self.filters.failures(measures)
         tags: dict[str, Any] = {}
         sound_sha256 = ""
-        if inspection.usable and not failures and self.tagger:
-            hashed = _Hashed(_blocks(path, self.tagger, inspection))
-            tags = tagging.summary_of_blocks(hashed, self.tagger)
-            sound_sha256 = hashed.digest.hexdigest()
-        info, measures = inspection.info, inspection.measures
+        if sound and inspection.usable and not failures:
+            tags, sound_sha256 = self._tagged(sound.blocks(first_channel=inspection.first_channel))
         return Analysis(
             outcome=str(inspection.outcome),
             message=inspection.message,
@@ -154,13 +175,16 @@ class Analyzer:
             measures=measures.to_dict() if measures else {},
             failures=failures,
             tags=tags,
-            file_sha256=_file_sha256(path) if inspection.usable else "",
+            file_sha256=sha256_of_file(path) if inspection.usable else "",
             sound_sha256=sound_sha256,
         )
 
-
-def _blocks(path: Path, tagger: Tagger, inspection: Inspection) -> Iterator[FloatArray]:
-    return audio.mono_blocks(path, tagger.sample_rate_hz, first_channel=inspection.first_channel)
+    def _tagged(self, blocks: Iterator[FloatArray]) -> tuple[dict[str, Any], str]:
+        """The tags of mono sound, and its hash."""
+        assert self.tagger
+        hashed = _Hashed(blocks)
+        tags = tagging.summary_of_blocks(hashed, self.tagger)
+        return tags, hashed.digest.hexdigest()
 
 
 class _Hashed:
@@ -172,17 +196,9 @@ class _Hashed:
 
     def __iter__(self) -> Iterator[FloatArray]:
         for block in self._blocks:
-            # 16 bits: what another decoder rounds otherwise is still the same sound
+            # 16 bits: sound that another decoder rounds differently is still the same sound
             self.digest.update(np.rint(block * 32767).astype("<i2").tobytes())
             yield block
-
-
-def _file_sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while part := file.read(_READ_AT_ONCE):
-            digest.update(part)
-    return digest.hexdigest()
 
 
 def recordings_in(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:

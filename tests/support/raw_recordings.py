@@ -54,6 +54,12 @@ class ToneTagger:
         return np.stack([low, ~low], axis=1).astype(np.float32)
 
 
+class FineTagger(ToneTagger):
+    """Needs so high a rate that the sound of half a minute does not fit into memory."""
+
+    sample_rate_hz = 192000
+
+
 class CrashingTagger(ToneTagger):
     """Takes the process along at a sound of three seconds and more."""
 

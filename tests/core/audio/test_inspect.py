@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import tempfile
 import wave
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,14 @@ import numpy.typing as npt
 import pytest
 
 from agl1k_core import audio
-from agl1k_core.audio import Inspection, Note, Outcome, inspect_recording
+from agl1k_core.audio import (
+    Inspection,
+    MonoBuffer,
+    NoRoomError,
+    Note,
+    Outcome,
+    inspect_recording,
+)
 from tests.support import sounds
 
 Array = npt.NDArray[np.float32]
@@ -90,9 +98,9 @@ def test_a_truncated_file_says_how_much_there_is(tmp_path: Path) -> None:
     path = write(tmp_path / "a.flac", some_sound(duration_s=20))
     data = path.read_bytes()
     path.write_bytes(data[: len(data) // 2])
-    assert (
-        "s of sound could be decoded where the file says 18.4 s" in inspect_recording(path).message
-    )
+    message = inspect_recording(path).message
+    assert message.startswith("Only ")
+    assert "s of the 18.4 s that the file declares could be decoded" in message
 
 
 @pytest.mark.parametrize(
@@ -177,6 +185,35 @@ def test_channels_that_cancel_are_noted_and_the_first_is_measured(tmp_path: Path
     )
     assert np.abs(mix).max() == 0
     assert np.abs(first).max() > 0.1
+
+
+@pytest.mark.parametrize("target_hz", [8000, 48000])
+@pytest.mark.parametrize("channels", [1, 2, 6])
+def test_a_buffer_keeps_what_decoding_again_would_give(
+    tmp_path: Path, channels: int, target_hz: int
+) -> None:
+    path = with_floats(tmp_path / "a.wav", some_sound(channels))
+    with MonoBuffer(target_hz) as sound:
+        assert inspect_recording(path, sound) == inspect_recording(path)
+        for first in {False, channels > 1}:
+            kept = [*sound.blocks(first_channel=first)]
+            decoded = [*audio.mono_blocks(path, target_hz, first_channel=first)]
+            assert [len(block) for block in kept] == [len(block) for block in decoded]
+            assert np.array_equal(np.concatenate(kept), np.concatenate(decoded))
+
+
+def test_a_long_recording_waits_in_a_temporary_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = with_floats(tmp_path / "a.wav", some_sound(1, duration_s=25))
+    with MonoBuffer(192000) as sound:
+        assert inspect_recording(path, sound).usable
+        (kept,) = {sum(map(len, sound.blocks())) for _ in range(2)}  # it can be read again
+        assert kept == pytest.approx(192000 * 25 * 44100 / 48000, rel=0.001)
+        # where that file cannot be written, this is not taken for a fault of the recording
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "no folder"))
+        with pytest.raises(NoRoomError, match=r"temporary folder cannot be written.*TMPDIR"):
+            inspect_recording(path, sound)
 
 
 def test_an_offset_is_noted(tmp_path: Path) -> None:

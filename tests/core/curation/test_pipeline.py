@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections import Counter
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 
 from agl1k_core import benchmarks
-from agl1k_core.audio import AcousticFilters
+from agl1k_core.audio import AcousticFilters, NoRoomError
 from agl1k_core.benchmarks import ClipTags, read_tags
 from agl1k_core.config import Config
 from agl1k_core.curation import (
@@ -35,6 +37,7 @@ from agl1k_core.errors import Agl1kError, FileRefusedError
 from agl1k_core.localizability import Localizability
 from agl1k_core.tagging import audioset
 from tests.support import raw_recordings as raw
+from tests.support import sounds
 
 ANALYZER = Analyzer(AcousticFilters(), raw.ToneTagger)
 
@@ -88,6 +91,38 @@ def test_classes_are_those_heard(result: Curated) -> None:
     assert (first.classes["human"], first.classes["animal"]) == (1, 0)
     assert (ninth.classes["human"], ninth.classes["animal"]) == (0, 1)
     assert first.duration_s == 2.0
+
+
+def test_each_recording_is_decoded_once(
+    forty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, opened_files, av_open = tmp_path / "raw", Counter[str](), av.open
+    shutil.copytree(forty, folder)
+    one = raw.sound(1, speech=True)
+    opposite = np.concatenate([one, -one])
+    sounds.encode(folder / "clip-001.wav", "pcm_s16le", opposite, rate_hz=raw.RATE_HZ)
+    sounds.encode(folder / "clip-002.wav", "pcm_s16le", one / np.float32(1000), rate_hz=raw.RATE_HZ)
+
+    def counting(file: str, **options: object) -> object:
+        opened_files[Path(file.removeprefix("file:")).name] += 1
+        return av_open(file, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(av, "open", counting)
+    result = curated(folder, tmp_path / "work")
+    assert result.judged[1].analysis.notes == ("phase_cancelling",)
+    assert result.judged[1].analysis.tags["presence"] == {raw.SPEECH: 1.0}
+    assert result.judged[2].verdict.reason is Reason.FILTER
+    assert len(opened_files) == 38  # all but the empty and the missing file
+    assert {*opened_files.values()} == {1}
+
+
+def test_a_full_disk_is_not_a_fault_of_a_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = raw.write_sound(tmp_path / "a.wav", 1, speech=True, duration_s=25)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "no folder"))
+    with pytest.raises(NoRoomError):
+        Analyzer(make_tagger=raw.FineTagger).analyze(path)
 
 
 def test_a_target_is_balanced_and_spread(forty: Path, result: Curated, tmp_path: Path) -> None:
@@ -168,7 +203,7 @@ def test_an_unforeseen_error_costs_one_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = raw.write_sound(tmp_path / "a.wav", 0, speech=True)
-    monkeypatch.setattr(analysis, "inspect_recording", lambda path: 1 / 0)
+    monkeypatch.setattr(analysis, "inspect_recording", lambda *_: 1 / 0)
     found = Analyzer().analyze(path)
     assert (found.outcome, found.message) == (
         FAILED,
