@@ -16,7 +16,17 @@ from .benchmarks import Benchmark, Clip, load_benchmark
 from .errors import Agl1kError, FileRefusedError, Problem
 from .places import country_code, geodesic_km, geoscore
 from .predictions import Predictions
-from .scoring import PAPER, PEOPLE, STRICT, Evaluation, Protocol, compare, evaluate
+from .scoring import (
+    PAPER,
+    PEOPLE,
+    STRICT,
+    Comparison,
+    Evaluation,
+    Protocol,
+    baseline,
+    compare,
+    evaluate,
+)
 
 __all__ = [
     "load_benchmark",
@@ -29,6 +39,8 @@ __all__ = [
     "evaluate",
     "Evaluation",
     "compare",
+    "Comparison",
+    "baseline",
     "Protocol",
     "STRICT",
     "PAPER",

@@ -101,7 +101,7 @@ class Benchmark:
     clips
         The clips.
     notice
-        What players must know about it.
+        What players must be told about it.
     audio_dir
         The folder of its recordings (see ``find_recording``), None if there is none.
     audio_url
@@ -129,6 +129,9 @@ class Benchmark:
     audio_dir: Path | None = None
     audio_url: str | None = None
     country_aliases: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Benchmark {self.slug}: {len(self):,} clips>"
 
     def __len__(self) -> int:
         return len(self.clips)

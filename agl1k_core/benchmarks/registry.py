@@ -46,6 +46,11 @@ def load_benchmark(spec: str | Path, config: Config | None = None) -> Benchmark:
     config
         Where data and recordings are. Default: the environment.
 
+    Returns
+    -------
+    Benchmark
+        Its clips and their true places.
+
     Raises
     ------
     Agl1kError

@@ -85,6 +85,9 @@ class Comparison(Mapping[str, PairedDifference]):
             return ""
         return "first" if (pair.difference < 0) == (metric in LOWER_IS_BETTER) else "second"
 
+    def __repr__(self) -> str:
+        return f"<Comparison on {self.n_common:,} clips: {', '.join(self.metrics)}>"
+
     def _repr_html_(self) -> str:
         clips = "clip" if self.n_common == 1 else "clips"
         caption = f"First minus second on {self.n_common} common {clips}"

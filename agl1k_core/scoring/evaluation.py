@@ -146,6 +146,10 @@ class Evaluation:
             )
         return self.rows
 
+    def __repr__(self) -> str:
+        km = self.metrics["distance_km"]
+        return f"<Evaluation on {self.benchmark}, protocol {self.protocol}: {km:,.1f} km>"
+
     def _repr_html_(self) -> str:
         clips = "clip" if self.n_clips == 1 else "clips"
         caption = f"{self.benchmark}, protocol {self.protocol}, {self.n_clips:,} {clips}"

@@ -119,7 +119,10 @@ def _draw_legend(axes: Axes, shown: list[str]) -> None:
     roots = {(audioset.class_roots(label) or ("ambiguous",))[0] for label in shown}
     patches = [Patch(color=ROOT_COLOURS[r], label=r) for r in audioset.AUDIOSET_ROOTS if r in roots]
     if patches:
-        axes.legend(
-            handles=patches, ncols=len(patches), loc="upper center", bbox_to_anchor=(0.5, -0.16),
-            frameon=False, fontsize=9,
-        )  # fmt: skip
+        axes.figure.legend(
+            handles=patches,
+            ncols=len(patches),
+            loc="outside lower center",
+            frameon=False,
+            fontsize=9,
+        )
