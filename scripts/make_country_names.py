@@ -2,11 +2,12 @@
 # requires-python = ">=3.11"
 # dependencies = ["babel>=2.16", "agl1k"]
 # ///
-"""Write ``agl1k_core/data/country_names.json``: names of countries that countrynames lacks.
+"""Write ``agl1k_core/places/data/country_names.json``: country names that countrynames lacks.
 
-The names are Unicode's (CLDR, licence Unicode-3.0), as babel carries them. Kept are those of which
-``country_code`` makes nothing, or another country; not those that two countries share, nor
-short ones in Latin letters, which are too often words. It needs babel: ``pip install babel``.
+The names are Unicode's (CLDR, licence Unicode-3.0), as babel contains them. Names that
+``country_code`` does not know, or takes for another country, are kept; names that two countries
+share are not, nor short ones in Latin letters, which are too often words. It needs babel:
+``pip install babel``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ LEAST_LATIN_LETTERS = 4
 
 
 def names_of_cldr() -> dict[str, dict[str, str]]:
-    """Folded name -> {code: a spelling} over all languages."""
+    """For each folded name, a spelling by country code, from all languages."""
     names: dict[str, dict[str, str]] = defaultdict(dict)
     for language in LANGUAGES.split():
         for code, name in Locale.parse(language).territories.items():
@@ -39,7 +40,7 @@ def names_of_cldr() -> dict[str, dict[str, str]]:
 
 
 def missing_names() -> dict[str, list[str]]:
-    """Code -> names of one country that are not understood as that without this list."""
+    """By country code, the names that are not understood without this list."""
     found: dict[str, list[str]] = defaultdict(list)
     own = names_of_our_own()
     for folded, spellings in names_of_cldr().items():
@@ -51,7 +52,7 @@ def missing_names() -> dict[str, list[str]]:
 
 
 def main() -> None:
-    """Write the list anew, as if it had not been there."""
+    """Write the list from scratch, without the effect of the current one."""
     path = Path(str(resources.files("agl1k_core.places"))) / "data" / "country_names.json"
     about = "Names from CLDR that countrynames lacks; written by scripts/make_country_names.py."
     path.write_text(json.dumps({"_about": about, "names": {}}), encoding="utf-8")

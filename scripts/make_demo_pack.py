@@ -1,12 +1,12 @@
-"""Make the demo pack in ``agl1k_core/benchmarks/demo/``, or check the one that is there.
+"""Make or check the demo pack in ``agl1k_core/benchmarks/demo/``.
 
     python -m scripts.make_demo_pack            # needs espeak-ng; about two minutes
-    python -m scripts.make_demo_pack --tags     # only tags.json: what YAMNet hears in the clips
+    python -m scripts.make_demo_pack --tags     # only tags.json: YAMNet's tags of the clips
     python -m scripts.make_demo_pack --check    # needs no synthesis; exit code 1 with problems
 
-YAMNet is brought by ``agl1k models install yamnet``.
+``agl1k models install yamnet`` installs YAMNet.
 
-``docs/demo-pack.md`` tells what is in it and how it is built.
+``docs/demo-pack.md`` describes what is in the pack and how it is built.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ FOLDER = Path(__file__).resolve().parent.parent / "agl1k_core" / "benchmarks" / 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     parser = argparse.ArgumentParser(description="Make or check the demo pack.")
-    parser.add_argument("--check", action="store_true", help="check the pack, synthesise nothing")
-    parser.add_argument("--tags", action="store_true", help="only tag the clips that are there")
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="where the pack is")
+    parser.add_argument("--check", action="store_true", help="check the pack without synthesis")
+    parser.add_argument("--tags", action="store_true", help="only tag the existing clips")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="the pack's folder")
     options = parser.parse_args(arguments)
     try:
         if not options.check:
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _make(folder: Path) -> None:
-    # Imported here: the check needs none of the synthesis.
+    # Imported here: the check does not need the synthesis.
     from scripts.demo_pack.pack import write_pack
     from scripts.demo_pack.scenes import PLACES
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Bring the system packages that the tests need and that are missing: a browser, a database
-# server, a font. Run it as often as you like; it changes nothing when all is there.
-# Exits 1, and says what to do, when something is missing that it cannot install.
+# Installs missing system packages that the tests need: a browser, a database server, a font.
+# It changes nothing if all are installed.
+# Exits with 1, and says what to do, if it cannot install something.
 set -euo pipefail
 
 has_chromium() { command -v chromium; }
@@ -44,7 +44,7 @@ echo "Installing ${missing[*]}"
 # the lists may be absent, or too old to name files that still exist: update only then
 install_packages || {
     as_root DEBIAN_FRONTEND=noninteractive apt-get update </dev/null || true
-    install_packages || give_up 'apt-get could not install them; its message stands above.'
+    install_packages || give_up 'apt-get could not install them; see its message above.'
 }
 
 mapfile -t missing < <(list_missing)

@@ -101,7 +101,7 @@ class Benchmark:
     clips
         The clips.
     notice
-        What players must be told about it.
+        What players must know about it.
     audio_dir
         The folder of its recordings (see ``find_recording``), None if there is none.
     audio_url

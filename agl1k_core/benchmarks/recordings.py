@@ -23,7 +23,7 @@ _PLAIN = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
 def recording_name(clip: Clip) -> str:
     """The file name under which a clip's recording is stored: its key and its file's suffix.
 
-    Two keys never share a name, even on file systems that ignore case, and none leaves the folder.
+    Two keys never share a name, even on file systems that ignore case, and stay within the folder.
     """
     suffix = PurePosixPath(clip.file_name).suffix.lower()
     return _stem(clip.key) + (suffix if suffix in SUFFIXES else SUFFIXES[0])

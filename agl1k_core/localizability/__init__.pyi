@@ -2,6 +2,12 @@
 
 from .agreement import Agreement, by_continent, judge_agreement
 from .evidence import gather
+from .figures import (
+    agreement_figure,
+    continents_figure,
+    examples_figure,
+    top_categories_figure,
+)
 from .judges import ApiJudge, Judge, WordMatchJudge, choose_judges
 from .model import (
     ALPHA,
@@ -42,4 +48,8 @@ __all__ = [
     "report_page",
     "about_lines",
     "category_rows",
+    "top_categories_figure",
+    "examples_figure",
+    "agreement_figure",
+    "continents_figure",
 ]

@@ -6,16 +6,22 @@ Backgrounds are transparent and text is a middle grey, so figures suit light and
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from agl1k_core import tagging
+from agl1k_core.extras import Deferred
 from agl1k_core.localizability.agreement import Agreement, by_continent
 from agl1k_core.localizability.model import Localizability
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    import plotly.subplots as subplots
+else:
+    go, subplots = Deferred("plotly.graph_objects"), Deferred("plotly.subplots")
 
 POSITIVE, NEGATIVE = "#11998e", "#d9822b"
 _INK, _GRID = "#7d8a86", "rgba(125,138,134,0.25)"
@@ -23,37 +29,41 @@ _INK, _GRID = "#7d8a86", "rgba(125,138,134,0.25)"
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#5b5b9c")
 _LONGEST_NAME = 28
 
+Parts = Mapping[str, Mapping[str, float]]
+
 
 def top_categories_figure(model: Localizability, n: int = 10) -> go.Figure:
     """The steepest positive and negative categories (Figure 3)."""
     sides = tuple(zip(model.top(n), (POSITIVE, NEGATIVE), strict=True))
-    titles = ("Positive: reveals the place", "Negative: hides it")
     heights = [max(len(pairs), 1) for pairs, _ in sides]
-    figure = make_subplots(
+    figure = subplots.make_subplots(
         rows=2,
         cols=1,
-        subplot_titles=titles,
+        subplot_titles=("Positive: reveals the place", "Negative: hides it"),
         row_heights=heights,
         shared_xaxes=True,
         vertical_spacing=0.1,
     )
     for row, (pairs, colour) in enumerate(sides, 1):
-        bars = go.Bar(
-            x=[slope for _, slope in pairs] or [0],
-            y=[_short(name) for name, _ in pairs] or ["none"],
-            orientation="h",
-            marker_color=colour,
-            text=[f"{slope:.2f}" for _, slope in pairs],
-            textposition="outside",
-            cliponaxis=False,
-            hovertemplate="%{y}: %{x:.3f}<extra></extra>",
-        )
-        figure.add_trace(bars, row=row, col=1)
+        figure.add_trace(_slopes(pairs, colour), row=row, col=1)
     steepest = max([0.1, *model.positive.values(), *model.negative.values()])
     figure.update_xaxes(range=[0, 1.1 * steepest])
     figure.update_xaxes(title_text="slope", row=2, col=1)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     return _styled(figure, height=170 + 27 * sum(heights))
+
+
+def _slopes(pairs: Sequence[tuple[str, float]], colour: str) -> go.Bar:
+    return go.Bar(
+        x=[slope for _, slope in pairs] or [0],
+        y=[_short(name) for name, _ in pairs] or ["none"],
+        orientation="h",
+        marker_color=colour,
+        text=[f"{slope:.2f}" for _, slope in pairs],
+        textposition="outside",
+        cliponaxis=False,
+        hovertemplate="%{y}: %{x:.3f}<extra></extra>",
+    )
 
 
 def examples_figure(
@@ -66,31 +76,11 @@ def examples_figure(
     """
     parts = {name: model.parts(presence) for name, presence in presences.items()}
     scores = {name: sum(part.values()) for name, part in parts.items()}
-    names = sorted(scores, key=lambda name: (scores[name], name))
-    labels = [f"{_short(name)}  <b>{scores[name]:.2f}</b>" for name in names]
-    weight: Counter[str] = Counter()
-    for part in parts.values():
-        weight.update({category: abs(value) for category, value in part.items()})
-    shown = [category for category, _ in weight.most_common(n_parts)]
-    figure = go.Figure()
-    for category, colour in zip(shown, cycle(_COLOURS), strict=False):
-        values = [parts[name].get(category, 0.0) for name in names]
-        label = _short(tagging.class_name(category))
-        figure.add_bar(x=values, y=labels, orientation="h", name=label, marker_color=colour)
-    if len(weight) > len(shown):
-        for sign in (1, -1):
-            rest = [_sum_of_others(parts[name], shown, sign) for name in names]
-            figure.add_bar(
-                x=rest,
-                y=labels,
-                orientation="h",
-                name="others",
-                marker_color=_GRID,
-                legendgroup="others",
-                showlegend=sign > 0,
-            )
+    parts = {name: parts[name] for name in sorted(scores, key=lambda name: (scores[name], name))}
+    labels = [f"{_short(name)}  <b>{scores[name]:.2f}</b>" for name in parts]
+    figure = go.Figure(list(_part_bars(parts, labels, n_parts)))
     figure.add_scatter(
-        x=[scores[name] for name in names],
+        x=[scores[name] for name in parts],
         y=labels,
         mode="markers",
         name="localizability",
@@ -100,7 +90,35 @@ def examples_figure(
     figure.add_annotation(x=model.theta, y=1.06, yref="paper", text="θ", showarrow=False)
     figure.update_layout(barmode="relative", legend={"orientation": "h", "y": -0.25})
     figure.update_xaxes(title_text="localizability")
-    return _styled(figure, height=260 + 34 * len(names), legend=True)
+    return _styled(figure, height=260 + 34 * len(labels), legend=True)
+
+
+def _part_bars(parts: Parts, labels: Sequence[str], n_parts: int) -> Iterator[go.Bar]:
+    weight: Counter[str] = Counter()
+    for part in parts.values():
+        weight.update({category: abs(value) for category, value in part.items()})
+    shown = [category for category, _ in weight.most_common(n_parts)]
+    for category, colour in zip(shown, cycle(_COLOURS), strict=False):
+        values = [part.get(category, 0.0) for part in parts.values()]
+        yield _part_bar(values, labels, _short(tagging.class_name(category)), colour)
+    if len(weight) > len(shown):
+        for sign in (1, -1):
+            values = [_sum_of_others(part, shown, sign) for part in parts.values()]
+            yield _part_bar(values, labels, "others", _GRID, showlegend=sign > 0)
+
+
+def _part_bar(
+    values: Sequence[float], labels: Sequence[str], name: str, colour: str, **more: Any
+) -> go.Bar:
+    return go.Bar(
+        x=values,
+        y=labels,
+        orientation="h",
+        name=name,
+        legendgroup=name,
+        marker_color=colour,
+        **more,
+    )
 
 
 def _sum_of_others(parts: Mapping[str, float], shown: Sequence[str], sign: int) -> float:
@@ -110,29 +128,31 @@ def _sum_of_others(parts: Mapping[str, float], shown: Sequence[str], sign: int) 
 def agreement_figure(agreement: Agreement) -> go.Figure:
     """How similar the judges are, by three measures (Figure 10)."""
     titles = ("Cosine per recording", "Correlation per category", "Top-10 overlap")
-    figure = make_subplots(rows=1, cols=3, subplot_titles=titles, horizontal_spacing=0.06)
+    figure = subplots.make_subplots(rows=1, cols=3, subplot_titles=titles, horizontal_spacing=0.06)
     labels = [_short(judge) for judge in agreement.judges]
     for column, matrix in enumerate((agreement.cosine, agreement.pearson, agreement.overlap), 1):
-        text = [["–" if np.isnan(value) else f"{value:.2f}" for value in row] for row in matrix]
-        heat = go.Heatmap(
-            z=matrix,
-            x=labels,
-            y=labels,
-            text=text,
-            texttemplate="%{text}",
-            zmin=0,
-            zmax=1,
-            colorscale="Teal",
-            showscale=column == 3,
-            xgap=2,
-            ygap=2,
-            hovertemplate="%{y} and %{x}: %{text}<extra></extra>",
-        )
-        figure.add_trace(heat, row=1, col=column)
+        figure.add_trace(_heatmap(matrix, labels, showscale=column == 3), row=1, col=column)
         figure.update_yaxes(autorange="reversed", showticklabels=column == 1, row=1, col=column)
     figure.update_xaxes(showgrid=False)
     figure.update_yaxes(showgrid=False)
     return _styled(figure, height=200 + 60 * len(labels))
+
+
+def _heatmap(matrix: Any, labels: Sequence[str], *, showscale: bool) -> go.Heatmap:
+    return go.Heatmap(
+        z=matrix,
+        x=labels,
+        y=labels,
+        text=[["–" if np.isnan(value) else f"{value:.2f}" for value in row] for row in matrix],
+        texttemplate="%{text}",
+        zmin=0,
+        zmax=1,
+        colorscale="Teal",
+        showscale=showscale,
+        xgap=2,
+        ygap=2,
+        hovertemplate="%{y} and %{x}: %{text}<extra></extra>",
+    )
 
 
 def continents_figure(
@@ -146,9 +166,8 @@ def continents_figure(
     table = by_continent([scores[key] for key in keys], [continents[key] for key in keys])
     figure = go.Figure()
     for row in table.itertuples():
-        values = [scores[key] for key in keys if continents[key] == row.continent]
         figure.add_box(
-            y=values,
+            y=[scores[key] for key in keys if continents[key] == row.continent],
             name=f"{row.continent}<br>n = {row.n}",
             boxmean=True,
             boxpoints="outliers",

@@ -77,7 +77,7 @@ class Judge(Protocol):
     def name(self) -> str: ...
 
     def rate(self, reasoning: str, categories: Sequence[str]) -> dict[str, float]:
-        """Category -> contribution, 0 to 1, for every category; raises ``Agl1kError``."""
+        """The contribution of every category, 0 to 1; raises ``Agl1kError``."""
         ...
 
 
@@ -322,7 +322,7 @@ def choose_judges(
             judges.append(WordMatchJudge())
         elif found is None:
             problems.append(
-                f"There is no judge {spec!r}. Name word-match, or an API as MODEL@URL, such as "
+                f"There is no judge {spec!r}. Give word-match, or an API as MODEL@URL, such as "
                 "some-model@http://127.0.0.1:8000/v1."
             )
         elif found["variable"] and not env.get(found["variable"]):
@@ -372,7 +372,7 @@ class GivingUp:
         """See ``Judge.rate``; raises ``Agl1kError`` at once after too many failures."""
         if self._failures >= self.after:
             raise Agl1kError(
-                f"{self.name} is no longer asked, after {self.after} failures in a row."
+                f"{self.name} is no longer asked after {self.after} failures in a row."
             )
         try:
             rated = self.judge.rate(reasoning, categories)

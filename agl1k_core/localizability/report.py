@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from agl1k_core import tagging
-from agl1k_core.extras import check
+from agl1k_core.extras import need
+from agl1k_core.localizability import figures
 from agl1k_core.localizability.agreement import Agreement, by_continent, judge_agreement
 from agl1k_core.localizability.model import Localizability, Observations
 
@@ -112,10 +113,7 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def report_page(source: ReportInput, title: str = "Audio Localizability") -> str:
     """The report as one HTML page; raises ``Agl1kError`` if plotly is not installed."""
-    check("plotly")
-    from plotly.offline import get_plotlyjs
-
-    script = f"<script>{get_plotlyjs()}</script>"
+    script = f"<script>{need('plotly.offline').get_plotlyjs()}</script>"
     parts = [f"<h1>{html.escape(title)}</h1>", _about(source), script, *_sections(source)]
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -126,8 +124,6 @@ def report_page(source: ReportInput, title: str = "Audio Localizability") -> str
 
 
 def _sections(source: ReportInput) -> Iterator[str]:
-    from agl1k_core.localizability import figures
-
     yield _section(
         "Top categories",
         figures.top_categories_figure(source.model),

@@ -1,1 +1,1 @@
-"""The demo pack's workshop: synthesis, the 24 scenes, encoding and the check of the result."""
+"""Makes the demo pack: synthesis, the 24 scenes, encoding, and a check of the result."""

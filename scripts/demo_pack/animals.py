@@ -1,4 +1,4 @@
-"""Insects, frogs, birds and other animals, each kind by the rhythm and pitch that tells it."""
+"""Insects, frogs, birds and other animals, each with its own rhythm and pitch."""
 
 from __future__ import annotations
 

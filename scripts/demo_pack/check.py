@@ -1,6 +1,6 @@
-"""The check of a finished pack against its table; nothing is synthesised again.
+"""Checks a finished pack against its table, without synthesis.
 
-Every figure is of the decoded sound or of the file's bytes, never of a header.
+All numbers come from the decoded sound or the file's bytes, never from a header.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST_ALIKE = 0.9
 SPEECH_CLIPS = (10, 14)
 
 FILE_NAME = re.compile(r"d\d\d\.mp3")
-#: Of MPEG-1 Layer III, which is all that the pack holds: by the header's index.
+#: Bit rates of MPEG-1 Layer III, the pack's only format, by the header's index.
 BIT_RATES = (
     0,
     *(1000 * n for n in (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)),
@@ -57,9 +57,9 @@ class Measured:
 
 
 def check_pack(folder: Path) -> tuple[list[Problem], list[Measured]]:
-    """All problems of a pack, and what was measured of its clips.
+    """All problems of a pack, and measurements of its clips.
 
-    Raises ``Agl1kError`` where the table itself cannot be read.
+    Raises ``Agl1kError`` if the table cannot be read.
     """
     benchmark = read_folder(folder)
     problems = [*_table_problems(benchmark), *_folder_problems(benchmark, folder)]
@@ -89,7 +89,7 @@ def _table_problems(benchmark: Benchmark) -> Iterator[Problem]:
         yield Problem(f"{len(benchmark)} clips where {CLIPS} are expected", MAKE_AGAIN)
     countries = set(benchmark.country_codes) - {""}
     if len(countries) < COUNTRIES:
-        yield Problem(f"only {len(countries)} countries", "Set scenes in others too")
+        yield Problem(f"only {len(countries)} countries", "Set scenes in more countries")
     for continent in CONTINENTS:
         count = benchmark.continents.count(continent)
         if count < CLIPS_PER_CONTINENT:
@@ -107,7 +107,7 @@ def _label_problems(benchmark: Benchmark) -> Iterator[Problem]:
         ours = (clip.city, clip.country, clip.continent)
         theirs = (label.city, label.country, label.continent)
         if ours != theirs:
-            yield _problem(clip, f"labels {ours} where the geocoder says {theirs}")
+            yield _problem(clip, f"labels {ours}, but the geocoder says {theirs}")
 
 
 def _row_problems(clip: Clip) -> Iterator[Problem]:
@@ -136,13 +136,13 @@ def _folder_problems(benchmark: Benchmark, folder: Path) -> Iterator[Problem]:
     listed = [clip.file_name for clip in benchmark.clips]
     for clip in benchmark.clips:
         if not FILE_NAME.fullmatch(clip.file_name):
-            yield _problem(clip, f"the file name {clip.file_name!r} may tell the place")
+            yield _problem(clip, f"the file name {clip.file_name!r} may reveal the place")
     if len(set(listed)) != len(listed):
         yield Problem("two clips share one file", MAKE_AGAIN)
     for name in sorted({path.name for path in folder.glob("*.mp3")} - set(listed)):
         yield Problem(f"{name} is in no line of the table", "Delete it")
     if read_tags(folder).clips.keys() != benchmark.index.keys():
-        yield Problem("tags.json is of other clips", TAG_AGAIN)
+        yield Problem("tags.json has other clips", TAG_AGAIN)
     total = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     if total > MOST_BYTES:
         yield Problem(f"{total:,} bytes, over {MOST_BYTES:,}", "Lower the bit rate or shorten")
@@ -156,13 +156,13 @@ def _byte_problems(clip: Clip, content: bytes, words: frozenset[bytes]) -> Itera
     if any(mark in content[:200] for mark in HEADER_FRAMES):
         yield _problem(clip, "a header frame of the encoder")
     lower = content.lower()
-    told = sorted(word.decode() for word in words if word in lower)
-    if told:
-        yield _problem(clip, f"the file's bytes tell the place: {', '.join(told)}")
+    found = sorted(word.decode() for word in words if word in lower)
+    if found:
+        yield _problem(clip, f"the file's bytes reveal the place: {', '.join(found)}")
 
 
 def frames_end(content: bytes) -> int:
-    """Where the unbroken chain of MP3 frames from byte 0 ends: a tag anywhere breaks it."""
+    """The end of the unbroken chain of MP3 frames from byte 0; a tag anywhere breaks it."""
     at = 0
     while size := _frame_bytes(content[at : at + 4]):
         if at + size > len(content):
@@ -172,7 +172,7 @@ def frames_end(content: bytes) -> int:
 
 
 def _frame_bytes(header: bytes) -> int:
-    """Length of the frame that a header announces; 0 where there is no such header."""
+    """Length of the frame that a header announces; 0 without a header."""
     if len(header) < 4 or header[0] != 0xFF or header[1] & 0xFE != 0xFA:
         return 0
     bit_rate, rate, padding = header[2] >> 4, header[2] >> 2 & 3, header[2] >> 1 & 1
@@ -185,7 +185,7 @@ def _frame_bytes(header: bytes) -> int:
 
 
 def measure(clip: Clip, path: Path) -> Measured:
-    """Decode a clip and measure it; raises ``Agl1kError`` where it does not decode."""
+    """Decode and measure a clip; raises ``Agl1kError`` if it cannot be decoded."""
     with open_recording(path) as recording:
         samples = np.concatenate(list(recording.blocks()), axis=1)
         rate_hz, codec = recording.sample_rate_hz, recording.codec
@@ -202,7 +202,7 @@ def measure(clip: Clip, path: Path) -> Measured:
 
 
 def _outline(mono: Sound, rate_hz: int) -> Sound:
-    """Levels in dB of 20 octave-like bands over 40 stretches, centred: a clip's fingerprint."""
+    """A clip's fingerprint: levels in dB of 20 bands in 40 stretches of time, centred."""
     stretches = np.array_split(mono, 40)
     edges = np.geomspace(60, rate_hz * 0.4, 21)
     rows = []
@@ -243,7 +243,7 @@ def _set_problems(measured: list[Measured]) -> Iterator[Problem]:
 
 
 def alike(measured: list[Measured]) -> Mapping[tuple[str, str], float]:
-    """Correlation of the fingerprints of each two clips."""
+    """Correlation of the fingerprints of every two clips."""
     matrix = np.corrcoef(np.array([one.outline.ravel() for one in measured]))
     keys = [one.clip.key for one in measured]
     return {(keys[i], keys[j]): float(matrix[i, j]) for i in range(len(keys)) for j in range(i)}

@@ -50,7 +50,7 @@ def noise(rng: Rng, duration_s: float, slope_db: float = 0.0) -> Sound:
 
 
 def unit(x: Sound) -> Sound:
-    """Scaled to RMS 1 over the parts that sound (silence between them does not count)."""
+    """Scaled to RMS 1 over the parts that sound, without the silence between them."""
     return x / active_rms(x)
 
 
@@ -102,7 +102,7 @@ def decay(duration_s: float, time_s: float, attack_s: float = 0.002) -> Sound:
 
 
 def band(x: Sound, low_hz: float | None, high_hz: float | None, order: int = 2) -> Sound:
-    """Only what lies between two frequencies; ``None`` leaves that side open."""
+    """The part between two frequencies; ``None`` leaves that side open."""
     top = RATE * 0.49
     if low_hz is None and high_hz is None:
         return x
@@ -136,7 +136,7 @@ def recur(x: Sound, feedback: dict[int, float]) -> Sound:
 
 
 def oscillate(frequency_hz: Sound | float, duration_s: float, partials: Sequence[float]) -> Sound:
-    """Harmonics of a (moving) fundamental with the given amplitudes; none above the band."""
+    """Harmonics of a (moving) fundamental with the given amplitudes, up to the band's limit."""
     frequency = np.broadcast_to(np.asarray(frequency_hz, dtype=float), (length(duration_s),))
     phase = 2 * np.pi * np.cumsum(frequency) / RATE
     out = np.zeros(len(phase))
@@ -167,7 +167,7 @@ def modes(
 
 
 def place(track: Sound, x: Sound, at_s: float) -> None:
-    """Add a sound into a track, in place; what hangs over either end is cut."""
+    """Add a sound to a track, in place; what exceeds either end is cut."""
     start = round(at_s * RATE)
     skip = max(0, -start)
     start = max(0, start)
@@ -196,7 +196,7 @@ def bend(x: Sound, factor: Sound) -> Sound:
 
 
 def reverb(rng: Rng, x: Sound, decay_s: float, wet: float, bright_hz: float = 5000) -> Sound:
-    """With the tail of a space whose high notes die sooner; same length as ``x``."""
+    """With the tail of a space whose high notes decay faster; same length as ``x``."""
     if wet <= 0:
         return x
     n = decay_s * 1.1
@@ -212,5 +212,5 @@ def reverb(rng: Rng, x: Sound, decay_s: float, wet: float, bright_hz: float = 50
 
 
 def far(x: Sound, metres: float) -> Sound:
-    """As air and ground dull it over a distance (level is set where it is mixed)."""
+    """Dulled by air and ground over a distance; its level is set in the mix."""
     return band(x, None, max(900.0, 14_000 / (1 + metres / 60)), order=1)

@@ -1,4 +1,4 @@
-"""Loudness by EBU R 128, measured with the filter of FFmpeg that PyAV brings."""
+"""Loudness by EBU R 128, measured with FFmpeg's filter in PyAV."""
 
 from __future__ import annotations
 

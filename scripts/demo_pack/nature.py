@@ -106,7 +106,7 @@ def thunder(rng: Rng, duration_s: float = 7.0) -> Sound:
 
 
 def city(rng: Rng, duration_s: float) -> Sound:
-    """The hum of a town: traffic too far to tell apart."""
+    """The hum of a town: distant traffic."""
     low = dsp.band(dsp.noise(rng, duration_s, 5), 40, 700) * dsp.drift(rng, duration_s, 3, 0.6, 1.0)
     hiss = dsp.band(dsp.noise(rng, duration_s, 3), 700, 3000) * dsp.drift(
         rng, duration_s, 2, 0.1, 0.3

@@ -1,4 +1,4 @@
-"""Scenes -> the pack: MP3 files without tags, clips.csv, benchmark.json."""
+"""Writes the scenes as a pack: MP3 files without tags, clips.csv, benchmark.json."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Row = dict[str, str]
 
 
 def write_pack(folder: Path, scenes: tuple[Place, ...]) -> Iterator[str]:
-    """Make the whole pack in a folder; yields a line of figures per clip as it is written."""
+    """Make the pack in a folder; yields a line of figures for each clip as it is written."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.mp3"):
         old.unlink()
@@ -60,7 +60,7 @@ def _figures(file_name: str, scene: Place, rendered: Rendered) -> str:
 
 
 def encode(samples: Sound, path: Path) -> None:
-    """Encode a mono sound as MP3 at a constant bit rate, with nothing but frames of sound."""
+    """Encode a mono sound as MP3 at a constant bit rate, without tags or header frames."""
     with av.open(str(path), "w", format="mp3", options=MUXER) as container:
         stream = container.add_stream(
             "libmp3lame", rate=RATE, layout="mono", options={"compression_level": "0"}
@@ -75,7 +75,7 @@ def encode(samples: Sound, path: Path) -> None:
 
 
 def table_row(number: int, file_name: str, scene: Place, rendered: Rendered) -> Row:
-    """The clip's line of the table; its labels come from the geocoder of the benchmark."""
+    """The clip's row of the table; its labels come from the geocoder that labelled AGL1K."""
     label = label_points([scene.latitude], [scene.longitude])[0]
     shares = rendered.shares()
     return {

@@ -17,10 +17,10 @@ LOUDNESS_LUFS = -17.5
 CEILING_DB = -3.2
 FADE_S = (0.7, 1.6)
 
-#: A class sounds in a frame where it reaches the floor and stands out this far from the rest.
+#: A class sounds in a frame if it reaches the floor and is at most this far below the mix.
 FRAME_S = 0.1
 CLASS_FLOOR_DB = -48.0
-STANDS_OUT_DB = -18.0
+BELOW_MIX_DB = -18.0
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Scene:
         self._add(sound_class, moved * dsp.gain(level_db), 0.0)
 
     def add(self, sound_class: str, x: Sound, at_s: float, level_db: float) -> None:
-        """One event, brought to ``level_db`` (RMS where it sounds)."""
+        """One event, brought to ``level_db`` (RMS while it sounds)."""
         self._add(sound_class, dsp.unit(x) * dsp.gain(level_db), at_s)
 
     def _add(self, sound_class: str, x: Sound, at_s: float) -> None:
@@ -74,15 +74,15 @@ class Rendered:
     stems: dict[str, Sound]
 
     def shares(self) -> dict[str, float]:
-        """Class -> share of frames in which it is heard, two decimals."""
+        """Share of frames in which each class sounds, with two decimals."""
         total = frame_power(np.asarray(sum(self.stems.values())))
         return {
-            name: round(float(_heard(frame_power(stem), total).mean()), 2)
+            name: round(float(_sounds(frame_power(stem), total).mean()), 2)
             for name, stem in self.stems.items()
         }
 
     def speech_over_bed_db(self) -> float | None:
-        """Median level of the voices over everything else, in frames where they are heard."""
+        """Median level of the voices over everything else, in frames in which they sound."""
         if "human" not in self.stems:
             return None
         human = frame_power(self.stems["human"])
@@ -91,9 +91,9 @@ class Rendered:
         return float(np.median(10 * np.log10(human[spoken] / (rest[spoken] + 1e-12))))
 
 
-def _heard(stem: Sound, total: Sound) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    heard = (stem >= 10 ** (CLASS_FLOOR_DB / 10)) & (stem >= total * 10 ** (STANDS_OUT_DB / 10))
-    return np.asarray(heard)
+def _sounds(stem: Sound, total: Sound) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    loud = (stem >= 10 ** (CLASS_FLOOR_DB / 10)) & (stem >= total * 10 ** (BELOW_MIX_DB / 10))
+    return np.asarray(loud)
 
 
 def frame_power(x: Sound) -> Sound:
@@ -111,7 +111,7 @@ def level(mix: Sound) -> float:
 
 
 def limit(x: Sound) -> Sound:
-    """Hold peaks under the ceiling: the gain sinks before a peak and returns slowly."""
+    """Keep peaks below the ceiling: the gain falls before a peak and rises slowly after it."""
     ceiling = dsp.gain(CEILING_DB)
     needed = np.minimum(1.0, ceiling / np.maximum(np.abs(x), 1e-9))
     reach = dsp.length(0.02)
@@ -122,9 +122,9 @@ def limit(x: Sound) -> Sound:
 
 @dataclass(frozen=True)
 class Place:
-    """One clip to be made: where it is, what is told of it after the guess, how it is built.
+    """A clip to make: its place, its texts, and how it is built.
 
-    ``name`` seeds the clip and stays inside the workshop; it never reaches a file.
+    ``name`` seeds the clip and is never written to a file.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""What a tagger hears in the finished clips: ``tags.json``, which the game tells with the place.
+"""Tags of the finished clips: ``tags.json``, which the game shows together with the place.
 
-The clips are tagged as players hear them, decoded from their files. So a tag may well be wrong: a
-synthetic bird need not convince.
+The tagger gets the decoded files that players hear. Its tags may be wrong, because a synthetic bird
+does not always convince it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from agl1k_core.tagging import Tagger, tag
 
 
 def write_tags(folder: Path, tagger: Tagger) -> None:
-    """Tag every clip of a pack; raises ``Agl1kError`` where one cannot be read."""
-    clips, told = {}, None
+    """Tag every clip of a pack; raises ``Agl1kError`` if one cannot be read."""
+    clips, tagged_by = {}, None
     for clip in read_folder(folder).clips:
         tags = tag(folder / clip.file_name, tagger)
-        clips[clip.key], told = ClipTags(tags.presence), tagger_of(tags)
-    (folder / TAGS).write_text(tags_json(clips, told), "utf-8")
+        clips[clip.key], tagged_by = ClipTags(tags.presence), tagger_of(tags)
+    (folder / TAGS).write_text(tags_json(clips, tagged_by), "utf-8")

@@ -1,4 +1,4 @@
-"""Voices: speech by espeak-ng, made into people in a place; and a sung line."""
+"""Voices: speech by espeak-ng, made to sound like people in a place; and a sung line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def say(speaker: Speaker, text: str, *, lift: float = 0.0) -> Sound:
     """One utterance, RMS 1, without silence around it; ``lift`` raises and slows it to a call."""
     program = shutil.which("espeak-ng")
     if program is None:
-        raise Agl1kError("espeak-ng is not here. Install it: apt-get install espeak-ng.")
+        raise Agl1kError("espeak-ng is not installed. Install it: apt-get install espeak-ng.")
     words = round(speaker.words_per_minute / speaker.size * (1 - 0.2 * lift))
     options = {
         "-v": speaker.voice,
@@ -48,7 +48,7 @@ def say(speaker: Speaker, text: str, *, lift: float = 0.0) -> Sound:
 
 
 def _read_wave(content: bytes, size: float) -> Sound:
-    # espeak-ng writes to a pipe, so the header's length is a placeholder: take what is there.
+    # espeak-ng writes to a pipe, so the length in the header is a placeholder: read everything.
     with wave.open(io.BytesIO(content)) as reader:
         rate = reader.getframerate()
         raw = reader.readframes(len(content))
@@ -67,7 +67,7 @@ def _soften(x: Sound) -> Sound:
 
 
 def _waver(x: Sound, text: str) -> Sound:
-    """The drift of pitch and pace that a machine's voice lacks; the same for the same text."""
+    """Adds the drift of pitch and pace that a machine's voice lacks; same text, same drift."""
     rng = np.random.default_rng(zlib.crc32(text.encode()))
     pace = 1 + 0.022 * dsp.drift(rng, len(x) / dsp.RATE, 0.28, -1, 1)
     return dsp.fades(dsp.bend(x, pace), 0.01, 0.03)
@@ -82,7 +82,7 @@ def shout(x: Sound) -> Sound:
 def babble(
     rng: Rng, duration_s: float, people: Sequence[Speaker], lines: Sequence[str], voices: int = 7
 ) -> Sound:
-    """A crowd a little way off: many talk at once, none is near."""
+    """A crowd at some distance, in which many talk at once."""
     spoken = [say(person, line) for person in people for line in lines]
     track = dsp.silence(duration_s)
     for _ in range(voices):

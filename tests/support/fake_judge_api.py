@@ -1,4 +1,4 @@
-"""A real HTTP server that speaks OpenAI's chat completions as planned."""
+"""An HTTP server with OpenAI's chat completions that answers as planned."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any
 
 @dataclass
 class FakeApi:
-    """Answers requests with the planned (status, body, headers) in turn, the last for ever."""
+    """Gives the planned answers (status, body, headers) in turn, the last one again and again."""
 
     plan: list[tuple[int, object, dict[str, str]]] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     url: str = ""
-    #: A request's body -> what to answer; the plan counts where it is None.
+    #: Gives the answer to a request's body; without it the plan is followed.
     judge: Callable[[dict[str, Any]], object] | None = None
 
     def will(self, *contents: object) -> None:
-        """Plan answers: text becomes a completion, a number a status, all else the body."""
+        """Plan answers: text becomes a completion, a number a status, anything else the body."""
         self.plan = [self.planned(content) for content in contents]
 
     def planned(self, content: object) -> tuple[int, object, dict[str, str]]:
@@ -34,7 +34,7 @@ class FakeApi:
         return 200, content, {}
 
     def next(self) -> tuple[int, object, dict[str, str]]:
-        """What comes next of the plan."""
+        """The next planned answer."""
         return self.plan.pop(0) if len(self.plan) > 1 else self.plan[0]
 
 

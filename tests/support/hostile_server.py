@@ -1,4 +1,4 @@
-"""A web server on 127.0.0.1 that misbehaves as told: stalls, truncates, drips, refuses, lies."""
+"""A web server on 127.0.0.1 that misbehaves as planned: stalls, truncates, refuses, lies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HASTY = Patience(
 
 @dataclass(frozen=True)
 class Fault:
-    """How one answer goes wrong. After ``after_bytes`` of the body comes ``then``."""
+    """How one answer goes wrong; ``then`` happens after ``after_bytes`` of the body."""
 
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Request:
 
 
 class HostileServer:
-    """Serves ``put`` pages; each request to a page uses up one of its faults, then all is well."""
+    """Serves the pages of ``put``; each request uses up one of its page's faults."""
 
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}"
@@ -64,9 +64,9 @@ class HostileServer:
         headers: Mapping[str, str] | None = None,
         ranges: bool = True,
     ) -> str:
-        """Serve ``body`` at ``path`` (as it stands in a request); returns the address."""
-        told = {"ETag": f'"{len(body)}"'} if headers is None else headers
-        self.pages[path] = Page(body, [*faults], told, ranges)
+        """Serve ``body`` at ``path`` (quoted, as in a request); returns the address."""
+        sent = {"ETag": f'"{len(body)}"'} if headers is None else headers
+        self.pages[path] = Page(body, [*faults], sent, ranges)
         return self.url + path
 
     def paths(self) -> list[str]:
@@ -104,8 +104,8 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in {**page.headers, **fault.headers}.items():
             self.send_header(name, value)
         if status == 206:
-            told = fault.content_range or f"bytes {start}-{len(body) - 1}/{len(body)}"
-            self.send_header("Content-Range", told)
+            content_range = fault.content_range or f"bytes {start}-{len(body) - 1}/{len(body)}"
+            self.send_header("Content-Range", content_range)
         length = len(rest) if fault.content_length is None else fault.content_length
         if length >= 0:
             self.send_header("Content-Length", str(length))
@@ -144,12 +144,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 class _QuietServer(ThreadingHTTPServer):
     def handle_error(self, *_: object) -> None:
-        """Clients that hang up are what the tests are about."""
+        """Say nothing: the tests are about clients that hang up."""
 
 
 @contextmanager
 def hostile_server() -> Iterator[HostileServer]:
-    """Run the server while the block lasts."""
+    """Run the server until the block ends."""
 
     class Handler(_Handler):
         pass

@@ -21,5 +21,5 @@ def _shuffled(place: Place) -> str:
     return hashlib.sha256(f"order {place.name}".encode()).hexdigest()
 
 
-#: Every clip in the order of its number; shuffled, so that no number tells a continent.
+#: All clips in the order of their numbers; shuffled, so that no number reveals a continent.
 PLACES: tuple[Place, ...] = tuple(sorted(_ALL, key=_shuffled))

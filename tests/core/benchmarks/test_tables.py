@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agl1k_core import benchmarks
-from agl1k_core.benchmarks import Benchmark
+from agl1k_core.benchmarks import Benchmark, TableRow
 from agl1k_core.config import Config
-from agl1k_core.errors import MOST_SHOWN, Agl1kError, FileRefusedError
+from agl1k_core.errors import MOST_SHOWN, Agl1kError, FileRefusedError, Problems
 
 BROKEN_HEADER = (
     "key,short_key,longitude,latitude,altitude,description,title,mp3name,mp3seconds,city,country,"
@@ -98,6 +102,59 @@ def test_bytes_that_are_not_utf8(table: Path) -> None:
         benchmarks.read_published(table)
 
 
+# --- any table ----------------------------------------------------------------------------------
+
+cells = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r"), max_size=8)
+
+
+@given(st.lists(st.lists(cells, min_size=3, max_size=3), max_size=6), st.booleans())
+def test_written_rows_are_read_back(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], bom: bool
+) -> None:
+    path = tmp_path_factory.mktemp("table") / "t.csv"
+    text = io.StringIO(newline="")
+    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(
+        [["a", " b", "c"], *rows]
+    )
+    path.write_bytes(text.getvalue().encode("utf-8-sig" if bom else "utf-8"))
+    problems = Problems("t.csv")
+    found = [*benchmarks.read_rows(path, problems, lambda header, width, _: header)]
+    assert problems.total == 0
+    assert [[*row.fields.values()] for row in found] == rows
+    assert all([*row.fields] == ["a", "b", "c"] for row in found)
+    lines = text.getvalue().split("\n")
+    assert all(lines[row.line - 1].startswith(f'"{row.fields["a"][:1].strip()}') for row in found)
+
+
+@given(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.floats(-1e6, 1e6),
+    st.floats(0, 1e6),
+)
+def test_a_number_is_read_if_it_is_within_its_limits(
+    value: float, lowest: float, width: float
+) -> None:
+    problems = Problems("t.csv")
+    row = TableRow(7, {"x": f" {value!r} ", "key": "k"}, problems)
+    assert row.number("x", lowest, lowest + width) == value
+    assert problems.total == (not lowest <= value <= lowest + width)
+    assert all((problem.line, problem.field) == (7, "x") for problem in problems.shown)
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e999", "one", "1,5", "0x10"])
+def test_what_is_not_a_number_is_a_problem(text: str) -> None:
+    problems = Problems("t.csv")
+    TableRow(2, {"x": text}, problems).number("x", 0)
+    assert str(problems.shown[0]).startswith(f"line 2, field x: {text!r} is not a number of 0 or")
+
+
+def test_an_empty_field_is_no_number() -> None:
+    problems = Problems("t.csv")
+    assert TableRow(2, {"x": " "}, problems).number("x", 0) is None
+    assert TableRow(2, {}, problems).number("x", 0) is None
+    assert problems.total == 0
+
+
 # --- our own format -----------------------------------------------------------------------------
 
 
@@ -173,11 +230,23 @@ def test_load_by_path(config: Config, tmp_path: Path) -> None:
     assert benchmarks.load_benchmark(str(table), config).audio_dir == tmp_path / "audio"
     folder = folder_of(tmp_path / "f", "key,latitude,longitude,file", "x,1,2,x.mp3")
     assert len(benchmarks.load_benchmark(str(folder), config)) == 1
-    assert len(benchmarks.load_benchmark(str(folder / "clips.csv"), config)) == 1
+    assert len(benchmarks.load_benchmark(folder / "clips.csv", config)) == 1
     with pytest.raises(Agl1kError, match="There is no benchmark 'nowhere'"):
         benchmarks.load_benchmark("nowhere", config)
     with pytest.raises(Agl1kError, match=r"holds no clips\.csv"):
         benchmarks.load_benchmark(str(tmp_path / "audio"), config)
+
+
+def test_load_reads_the_environment_by_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGL1K_DATA", str(tmp_path))
+    path = tmp_path / "agl1k" / benchmarks.PUBLISHED_FILE
+    path.parent.mkdir()
+    write(path, BROKEN_HEADER, PRESTON)
+    assert benchmarks.load_benchmark("agl1k").audio_dir == path.parent / "audio"
+    with pytest.raises(Agl1kError, match="There is no benchmark 'agl1k'"):
+        benchmarks.load_benchmark(Path("agl1k"))
 
 
 def test_the_content_hash_depends_on_content_only(table: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agl1k_core import tagging
+from agl1k_core import localizability, tagging
 from agl1k_core.errors import Agl1kError
 from agl1k_core.localizability import (
     Evidence,
@@ -25,7 +25,6 @@ from agl1k_core.localizability import (
     observe,
     tagger_of,
 )
-from agl1k_core.localizability import figures as localizability_figures
 from agl1k_core.localizability.model import slopes
 from agl1k_core.tagging import Tags
 
@@ -243,7 +242,7 @@ def test_a_judge_that_keeps_failing_is_not_asked_again() -> None:
     observations, problems = observe(evidence, [a, b], give_up_after=2)
     assert (len(a.asked), len(b.asked)) == (2, 6)
     assert problems[:2] == ["0: no answer", "1: no answer"]
-    assert problems[-1] == "5: a is no longer asked, after 2 failures in a row."
+    assert problems[-1] == "5: a is no longer asked after 2 failures in a row."
     assert observations.silent_judges == ["a"]
 
 
@@ -444,7 +443,7 @@ def test_localizability_by_continent() -> None:
 
 
 def test_the_figure_of_top_categories_has_both_sides(model: Localizability) -> None:
-    figure = localizability_figures.top_categories_figure(model)
+    figure = localizability.top_categories_figure(model)
     positive, negative = model.top()
     assert [*figure.data[0].y] == [name for name, _ in positive]
     assert [*figure.data[0].x] == [slope for _, slope in positive]
@@ -457,7 +456,7 @@ def test_the_figure_of_examples_adds_up(model: Localizability) -> None:
         "b": {RAIN: 1.0, BELL: 0.9},
         "c": {},
     }
-    figure = localizability_figures.examples_figure(model, presences, n_parts=2)
+    figure = localizability.examples_figure(model, presences, n_parts=2)
     bars = [trace for trace in figure.data if trace.type == "bar"]
     marks = next(trace for trace in figure.data if trace.type == "scatter")
     totals = np.sum([bar.x for bar in bars], axis=0)
@@ -468,7 +467,7 @@ def test_the_figure_of_examples_adds_up(model: Localizability) -> None:
 
 def test_the_figure_of_agreement_shows_what_is_missing_as_a_dash() -> None:
     found = judge_agreement(two_judges([[np.nan, np.nan]], [[1.0, 0.5]]))
-    figure = localizability_figures.agreement_figure(found)
+    figure = localizability.agreement_figure(found)
     assert len(figure.data) == 3
     assert figure.data[0].text[0][1] == "–"
     assert figure.data[0].text[1][1] == "1.00"
@@ -477,6 +476,6 @@ def test_the_figure_of_agreement_shows_what_is_missing_as_a_dash() -> None:
 def test_the_figure_of_continents_has_a_box_for_each() -> None:
     scores = {"a": 1.0, "b": 2.0, "c": 0.5, "d": 9.0, "e": float("nan")}
     continents = {"a": "Asia", "b": "Asia", "c": "Africa", "e": "Africa"}
-    figure = localizability_figures.continents_figure(scores, continents)
+    figure = localizability.continents_figure(scores, continents)
     assert [box.name for box in figure.data] == ["Asia<br>n = 2", "Africa<br>n = 1"]
     assert [*figure.data[0].y] == [1.0, 2.0]
