@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from agl1k_core import predictions
+from agl1k_core import predictions, scoring
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
-from agl1k_core.scoring import BASELINES, Evaluation, baseline, evaluate
+from agl1k_core.scoring import BASELINES, Evaluation
 from leaderboard import people
 from leaderboard.published import reported_rows
 from leaderboard.ranking import FEWEST_CLIPS, Rank, rank_models, rank_people
 from leaderboard.refreshing import StaleWhileRefreshing
+from leaderboard.reports import RecentReports
 from leaderboard.rows import Row, scored_row
 from store.guesses import GuessStore
 from store.submissions import Submission, SubmissionStore
@@ -37,6 +39,8 @@ _NO_TABLE = "The benchmark's table is not here, so nothing can be compared clip 
 _NO_FILE = "Its file cannot be read any more with this version of the table."
 _FEW_CLIPS = f"A rank needs guesses on {FEWEST_CLIPS} clips of this subset."
 
+#: Evaluations of submissions that nobody has looked at yet; beyond these the file is read again.
+_MOST_HANDED_OVER = 32
 #: Scoring people's guesses may take at most this share of the server's time.
 _PEOPLE_SHARE = 0.05
 
@@ -79,12 +83,14 @@ class Board:
         self.slug, self.name = slug, name
         self.submissions, self.guesses = submissions, guesses
         self.absence = ""
+        self.reports = RecentReports()
         self._load, self._clock = load, clock
         self._benchmark: Benchmark | None = None
         self._lock = threading.Lock()
         self._models, self._baselines, self._people = (
             StaleWhileRefreshing(_Part()) for _ in range(3)
         )
+        self._handed_over: dict[str, Evaluation] = {}
         self._people_next = float("-inf")
         self._ranks: dict[tuple[str, str], StaleWhileRefreshing[Mapping[str, Rank]]] = {}
 
@@ -127,6 +133,22 @@ class Board:
             return _FEW_CLIPS
         return row.unranked or ("" if self.benchmark else _NO_TABLE)
 
+    @contextmanager
+    def scored_already(self, submission_id: str, scored: Evaluation) -> Iterator[None]:
+        """Hand over the evaluation of a submission that is stored in this block.
+
+        The board then need not read and score its file. If the block raises, it is forgotten.
+        """
+        with self._lock:
+            self._handed_over[submission_id] = scored
+            if len(self._handed_over) > _MOST_HANDED_OVER:
+                del self._handed_over[next(iter(self._handed_over))]
+        try:
+            yield
+        except BaseException:
+            self._take_over(submission_id)
+            raise
+
     def model_guesses(self, keys: Sequence[str]) -> dict[str, list[ModelGuess]]:
         """Where the submitted models placed each of some clips, nearest first.
 
@@ -163,17 +185,21 @@ class Board:
         return self._models.at(state, self._score_submissions)
 
     def _score_submissions(self, before: _Part) -> _Part:
-        """The rows of what stands; only files that are new are read and scored."""
+        """The rows of all submissions; only files not scored before are read and scored."""
         scored: dict[str, Evaluation] = {}
         rows = []
         for submission in self.submissions.list(self.slug):
             row, why = submission_row(submission), ""
             if self._benchmark is not None:
-                known = before.scored.get(row.row_id)
+                known = before.scored.get(row.row_id) or self._take_over(row.row_id)
                 found, why = (known, "") if known else self._score(submission, self._benchmark)
                 scored |= {row.row_id: found} if found else {}
             rows.append(replace(row, unranked=why) if why else row)
         return _Part(tuple(rows), scored)
+
+    def _take_over(self, submission_id: str) -> Evaluation | None:
+        with self._lock:
+            return self._handed_over.pop(submission_id, None)
 
     def _score(self, submission: Submission, benchmark: Benchmark) -> tuple[Evaluation | None, str]:
         """The evaluation of a submission's file, or None and the reason."""
@@ -182,7 +208,7 @@ class Board:
         try:
             content = self.submissions.file(submission.submission_id)
             read = predictions.read(content, benchmark, name=submission.file_name)
-            return evaluate(benchmark, read, n_bootstrap=0), ""
+            return scoring.evaluate(benchmark, read, n_bootstrap=0), ""
         except Agl1kError:
             return None, _NO_FILE
 
@@ -212,7 +238,7 @@ def _has_clips(benchmark: Benchmark, subset: str) -> bool:
 def _baselines(benchmark: Benchmark) -> _Part:
     rows, all_scored = [], {}
     for name, description in BASELINES.items():
-        scored = evaluate(benchmark, baseline(benchmark, name))
+        scored = scoring.evaluate(benchmark, scoring.baseline(benchmark, name))
         row_id = f"baseline-{name.replace('_', '-')}"
         title = _BASELINE_NAMES.get(name, name)
         rows.append(scored_row(row_id, "baseline", title, scored, note=description))

@@ -15,8 +15,9 @@ from leaderboard.columns import COLUMN, DEFAULT_COLUMNS, RANKABLE, SUBSETS, Colu
 from leaderboard.compare import RowComparison, comparable
 from leaderboard.detail import Detail
 from leaderboard.query import KINDS, Query, to_text
+from leaderboard.reports import Report
 from leaderboard.rows import KIND_HELP, Row
-from leaderboard.submit import Published, Report
+from leaderboard.submit import Published
 from leaderboard.view import NO_MODELS, View, subset_sizes
 
 STATUSES = ("answered", "refused", "unparseable", "error", "missing")

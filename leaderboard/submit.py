@@ -6,57 +6,23 @@ import hashlib
 import math
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import PurePath
 from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
-from agl1k_core import predictions
+from agl1k_core import predictions, scoring
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError, FileRefusedError, Problem
-from agl1k_core.scoring import PAPER, PROTOCOLS, SCORER_VERSION, STRICT, Evaluation, evaluate
+from agl1k_core.scoring import PAPER, SCORER_VERSION, STRICT, Evaluation
 from leaderboard.board import Board
+from leaderboard.reports import Report
 from store.submissions import Submission, SubmissionStore
 
 LONGEST_NAME = 80
 LONGEST_LINK = 500
 LONGEST_PROMPT = 20_000
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a file is worth, nothing stored: both protocols' numbers, or what is wrong with it."""
-
-    file_name: str
-    file_bytes: int
-    file_sha256: str
-    board: str
-    strict: Evaluation | None = None
-    paper: Evaluation | None = None
-    problems: tuple[Problem, ...] = ()
-    n_problems: int = 0
-    message: str = ""
-
-    @property
-    def accepted(self) -> bool:
-        return self.strict is not None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as plain data."""
-        return {
-            "accepted": self.accepted,
-            "stored": False,
-            "board": self.board,
-            "file_name": self.file_name,
-            "file_bytes": self.file_bytes,
-            "file_sha256": self.file_sha256,
-            "message": self.message,
-            "n_problems": self.n_problems,
-            "problems": [str(problem) for problem in self.problems],
-            "strict": self.strict.to_dict() if self.strict else None,
-            "paper": self.paper.to_dict() if self.paper else None,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,24 +52,51 @@ class Published:
 
 
 def dry_run(data: bytes, name: str, board: Board, *, max_bytes: int) -> Report:
-    """Read and score a file by both protocols; stores nothing, raises nothing."""
+    """Read and score a file by both protocols; stores nothing, raises nothing.
+
+    The report of an accepted file is remembered for a while, so that publishing it does not read
+    and score it again.
+    """
     name = PurePath(name.replace("\\", "/")).name[:200] or "predictions"
-    about = (name, len(data), hashlib.sha256(data).hexdigest(), board.slug)
     benchmark = board.benchmark
     if benchmark is None:
-        return Report(*about, message=board.absence, n_problems=1)
+        return _refused(data, name, board, message=board.absence)
+    known = board.reports.get(data, benchmark)
+    if known is not None:
+        return replace(known, file_name=name)
     try:
-        read = predictions.read(data, benchmark, name=name, max_bytes=max_bytes)
-        return Report(
-            *about,
-            strict=evaluate(benchmark, read, STRICT),
-            paper=evaluate(benchmark, read, PAPER, n_bootstrap=0),
-        )
+        report = _scored(data, name, board, benchmark, max_bytes)
     except FileRefusedError as error:
         first = str(error).partition("\n")[0]
-        return Report(*about, problems=error.problems, n_problems=error.total, message=first)
+        return _refused(data, name, board, first, error.problems, error.total)
     except Agl1kError as error:
-        return Report(*about, message=str(error), n_problems=1)
+        return _refused(data, name, board, message=str(error))
+    board.reports.put(data, benchmark, report)
+    return report
+
+
+def _scored(data: bytes, name: str, board: Board, benchmark: Benchmark, max_bytes: int) -> Report:
+    read = predictions.read(data, benchmark, name=name, max_bytes=max_bytes)
+    return Report(
+        name, len(data), read.sha256, board.slug,
+        strict=scoring.evaluate(benchmark, read, STRICT),
+        paper=scoring.evaluate(benchmark, read, PAPER, n_bootstrap=0),
+    )  # fmt: skip
+
+
+def _refused(
+    data: bytes,
+    name: str,
+    board: Board,
+    message: str,
+    problems: tuple[Problem, ...] = (),
+    n_problems: int = 1,
+) -> Report:
+    digest = hashlib.sha256(data).hexdigest()
+    return Report(
+        name, len(data), digest, board.slug,
+        problems=problems, n_problems=n_problems, message=message,
+    )  # fmt: skip
 
 
 def form_problems(form: Form) -> list[Problem]:
@@ -147,7 +140,8 @@ def publish(
         total = len(wrong) + (report.n_problems if report.problems else 0)
         raise FileRefusedError("The submission", [*wrong, *report.problems], total)
     submission = _submission(report, report.strict, form, owner, now or datetime.now(UTC))
-    return Published(submission, board.submissions.publish(submission, data))
+    with board.scored_already(submission.submission_id, report.strict):
+        return Published(submission, board.submissions.publish(submission, data))
 
 
 def withdraw(store: SubmissionStore, submission_id: str, key: str, owner: str = "") -> str:
@@ -187,7 +181,7 @@ def recompute(submission: Submission, store: SubmissionStore, benchmark: Benchma
         )
     content = store.file(submission.submission_id)
     read = predictions.read(content, benchmark, name=submission.file_name)
-    return evaluate(benchmark, read, PROTOCOLS[submission.protocol])
+    return scoring.evaluate(benchmark, read, submission.protocol)
 
 
 def differences(stored: Mapping[str, Any], again: Evaluation) -> list[str]:

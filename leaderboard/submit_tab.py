@@ -10,13 +10,13 @@ import gradio as gr
 from agl1k_core.errors import Agl1kError
 from leaderboard import render
 from leaderboard.api import Boards
+from leaderboard.reports import Report
 from leaderboard.scoring_queue import ScoringQueue
 from leaderboard.submit import (
     LONGEST_LINK,
     LONGEST_NAME,
     LONGEST_PROMPT,
     Form,
-    Report,
     dry_run,
     publish,
     withdraw,

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agl1k_core import scoring
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
-from agl1k_core.scoring import Evaluation, evaluate
+from agl1k_core.scoring import Evaluation
 from leaderboard.board import PEOPLE_ID, Board
 from leaderboard.query import KINDS, WEIGHTS, Query
 from leaderboard.ranking import Rank
@@ -229,19 +230,19 @@ def test_the_best_is_told_apart_for_scored_and_reported_and_not_where_all_are_eq
 
 
 def test_while_a_new_file_is_scored_everybody_else_sees_the_board_as_it_was(
-    full: Board, monkeypatch: pytest.MonkeyPatch
+    database: Database, toy: Benchmark, full: Board, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = {row.model for row in full.rows()}
-    add_model(full, "New", 1.0)
+    add_model(make_board(database, lambda: toy), "New", 1.0)  # published by another process
     begun, go_on = threading.Event(), threading.Event()
-    score = evaluate
+    score = scoring.evaluate
 
     def slowly(*args: Any, **kwargs: Any) -> Evaluation:
         begun.set()
         assert go_on.wait(60)
         return score(*args, **kwargs)
 
-    monkeypatch.setattr("leaderboard.board.evaluate", slowly)
+    monkeypatch.setattr(scoring, "evaluate", slowly)
     first = threading.Thread(target=full.rows)
     first.start()
     assert begun.wait(60)

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import uuid
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agl1k_core import predictions, scoring
 from agl1k_core.benchmarks import read_published
 from agl1k_core.errors import Agl1kError, FileRefusedError
 from agl1k_core.scoring import Evaluation
@@ -24,6 +27,7 @@ from leaderboard.submit import (
     recompute,
     withdraw,
 )
+from leaderboard.submit_tab import publish_upload, run_dry
 from store.database import Database
 from tests.support.toy_board import (
     MAX_BYTES,
@@ -32,6 +36,7 @@ from tests.support.toy_board import (
     make_board,
     prediction_file,
 )
+from web.settings import Settings
 
 GOOD = Form("A model", weights="open")
 
@@ -204,6 +209,66 @@ def test_the_same_file_for_the_same_model_is_taken_once(board: Board) -> None:
     with pytest.raises(Agl1kError, match="already stands for the model 'Near'"):
         add_model(board, "Near", 2.0)
     add_model(board, "Near again", 2.0)
+
+
+def test_a_published_file_is_read_hashed_and_scored_by_each_protocol_once(
+    board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert board.benchmark is not None
+    board.rows()  # the baselines are scored, too
+    path, data = tmp_path / "answers.json", prediction_file(board.benchmark, 2.0)
+    path.write_bytes(data)
+    read, evaluate = Mock(wraps=predictions.read), Mock(wraps=scoring.evaluate)
+    sha256, hashed = hashlib.sha256, []
+
+    def counting(content: bytes = b"", **options: bool) -> object:
+        hashed.extend([1] if content == data else [])
+        return sha256(content, **options)
+
+    monkeypatch.setattr(predictions, "read", read)
+    monkeypatch.setattr(scoring, "evaluate", evaluate)
+    monkeypatch.setattr(hashlib, "sha256", counting)
+    settings = Settings.from_env({})
+    report = run_dry({"toy": board}, settings, "toy", str(path))
+    receipt = publish_upload({"toy": board}, settings, "toy", str(path), GOOD)
+    assert "is on the board" in receipt
+    row = next(row for row in board.rows() if row.model == "A model")
+    assert board.ranks("distance_km", "all")[row.row_id].place == 1
+    assert board.scored(row.row_id) is report.strict
+    assert read.call_count == 1
+    assert [call.args[2].name for call in evaluate.call_args_list] == ["strict", "paper"]
+    assert hashed == [1]
+    assert row.file_sha256 == sha256(data).hexdigest()
+
+
+def test_what_the_board_takes_over_is_what_it_would_score_itself(
+    database: Database, board: Board
+) -> None:
+    done = add_model(board, "Near", 2.0)
+    here = board.scored(done.submission.submission_id)
+    elsewhere = make_board(database, make_benchmark).scored(done.submission.submission_id)
+    assert here is not None
+    assert elsewhere is not None
+    assert here.metrics == elsewhere.metrics
+    assert here.table.equals(elsewhere.table)
+
+
+def test_what_the_store_refuses_is_not_taken_over(
+    board: Board, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_model(board, "Near", 2.0)
+    board.rows()
+    with pytest.raises(Agl1kError, match="already stands"):
+        add_model(board, "Near", 2.0)
+    assert [row.model for row in board.rows() if row.kind == "verified"] == ["Near"]
+
+
+def test_the_same_file_under_another_name_keeps_its_own_name(board: Board) -> None:
+    assert board.benchmark is not None
+    data = prediction_file(board.benchmark, 1.0)
+    reports = [dry_run(data, name, board, max_bytes=MAX_BYTES) for name in ("a.json", "b.json")]
+    assert [report.file_name for report in reports] == ["a.json", "b.json"]
+    assert reports[0].strict is reports[1].strict
 
 
 @settings(
