@@ -1,7 +1,7 @@
 """The paper's results as rows: reported, not recomputed (Zhang et al. 2026, "The Sonar Moment").
 
-``assets/published_results.csv`` holds them, one line a model, its metrics in columns named
-``subset.metric``; an empty cell is a number that the paper does not give, or gives wrongly.
+``data/published_results.csv`` holds them, one line per model, its metrics in columns named
+``subset.metric``. An empty cell is a number that the paper does not give, or gives wrongly.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def reported_rows(benchmark: str) -> tuple[Row, ...]:
 
 @cache
 def _rows() -> tuple[Row, ...]:
-    text = (files("assets") / "published_results.csv").read_text("utf-8")
+    text = (files("leaderboard") / "data" / "published_results.csv").read_text("utf-8")
     return tuple(_row(line) for line in csv.DictReader(text.splitlines()))
 
 
