@@ -13,6 +13,7 @@ from agl1k_core.benchmarks.tables import (
     FOLDER_TABLE,
     PUBLISHED_FILE,
     PUBLISHED_SLUG,
+    CsvTable,
     read_demo,
     read_folder,
     read_published,
@@ -76,7 +77,7 @@ def load_benchmark(spec: str | Path, config: Config | None = None) -> Benchmark:
     if path.is_file() and path.name == FOLDER_TABLE:
         return read_folder(path.parent)
     if path.is_file():
-        return _read_table(path, config or Config.from_env())
+        return load_table(path, config or Config.from_env())
     raise Agl1kError(
         f"There is no benchmark {str(spec)!r}. Give 'demo', 'agl1k', the path of a table, "
         "or a folder that holds clips.csv."
@@ -132,11 +133,13 @@ def _read_fetched(config: Config) -> Benchmark:
     return read_published(path, audio_dir=fetched_audio_dir(config), audio_url=config.audio_url)
 
 
-def _read_table(path: Path, config: Config) -> Benchmark:
+def load_table(table: Path | CsvTable, config: Config) -> Benchmark:
+    """Read a table in the published format, with the recordings that lie beside it if any do."""
+    path = table.path if isinstance(table, CsvTable) else table
     beside = (path.parent / name for name in ("audio", "audios"))
     found = next((folder for folder in beside if folder.is_dir()), None)
     audio_dir = config.audio_dir or found or fetched_audio_dir(config)
-    return read_published(path, audio_dir=audio_dir, audio_url=config.audio_url)
+    return read_published(table, audio_dir=audio_dir, audio_url=config.audio_url)
 
 
 def _silence_of(benchmark: Benchmark) -> list[str]:

@@ -48,6 +48,27 @@ Columns = Callable[[list[str], int, Problems], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
+class CsvTable:
+    """A table that has been read: the fields of each row with the line on which it begins.
+
+    Functions that take the path of a table also take this, so that its file is read once.
+    """
+
+    path: Path
+    lines: tuple[tuple[int, list[str]], ...]
+
+    @property
+    def header(self) -> list[str]:
+        """The names of the columns; empty for an empty file."""
+        return [name.strip() for name in self.lines[0][1]] if self.lines else []
+
+    @property
+    def is_of_folder(self) -> bool:
+        """Whether it has the columns of a benchmark folder's table."""
+        return {*_FOLDER_REQUIRED} <= {*self.header}
+
+
+@dataclass(frozen=True, slots=True)
 class TableRow:
     """A row of a table: the line on which it begins, its fields by name, and where problems go."""
 
@@ -77,14 +98,24 @@ class TableRow:
         self.problems.add(Problem(found, todo, line=self.line, clip=clip, field=name))
 
 
+def read_csv(path: Path, problems: Problems | None = None) -> CsvTable:
+    """Read a CSV table in UTF-8; empty lines are skipped.
+
+    Raises ``Agl1kError`` if the file cannot be read, and ``FileRefusedError``, with ``problems`` if
+    given, if it is not CSV in UTF-8.
+    """
+    problems = problems or Problems(path.name)
+    return CsvTable(path, tuple(_numbered(_read_text(path, problems), problems)))
+
+
 def read_rows(
-    path: Path, problems: Problems, columns_of: Columns, empty: Problem | None = None
+    table: Path | CsvTable, problems: Problems, columns_of: Columns, empty: Problem | None = None
 ) -> Iterator[TableRow]:
     """The rows of a CSV table in UTF-8 with a header; empty lines are skipped.
 
     Parameters
     ----------
-    path
+    table
         The table.
     problems
         Collects rows that do not have as many fields as the header, and what ``TableRow`` finds.
@@ -101,16 +132,16 @@ def read_rows(
     Agl1kError
         If the file cannot be read.
     """
-    numbered = list(_numbered(_read_text(path, problems), problems))
-    if empty and len(numbered) < 2:
+    table = table if isinstance(table, CsvTable) else read_csv(table, problems)
+    rows = table.lines[1:]
+    if empty and not rows:
         raise problems.refusal(empty)
-    header = [name.strip() for name in numbered[0][1]] if numbered else []
-    columns = columns_of(header, len(numbered[1][1]) if numbered[1:] else 0, problems)
+    columns = columns_of(table.header, len(rows[0][1]) if rows else 0, problems)
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
         problems.add(Problem(f"columns named twice: {', '.join(twice)}", "Rename one", line=1))
     problems.raise_if_any()
-    for line, row in numbered[1:]:
+    for line, row in rows:
         if len(row) == len(columns):
             yield TableRow(line, dict(zip(columns, row, strict=True)), problems)
         else:
@@ -159,13 +190,13 @@ def read_demo() -> Benchmark:
 
 
 def read_published(
-    path: Path, *, audio_dir: Path | None = None, audio_url: str | None = None
+    table: Path | CsvTable, *, audio_dir: Path | None = None, audio_url: str | None = None
 ) -> Benchmark:
     """Read a table in the format in which AGL1K is published.
 
     Parameters
     ----------
-    path
+    table
         The table, CSV.
     audio_dir
         The folder of its recordings, if there is one.
@@ -190,7 +221,7 @@ def read_published(
         slug=PUBLISHED_SLUG,
         name="AGL1K",
         version="1",
-        clips=_read_clips(path, _published_columns, names),
+        clips=_read_clips(table, _published_columns, names),
         notice="AGL1K: recordings from radio aporee, published for research purposes.",
         audio_dir=audio_dir,
         audio_url=audio_url,
@@ -198,7 +229,7 @@ def read_published(
     )
 
 
-def read_folder(folder: Path, table: Path | None = None) -> Benchmark:
+def read_folder(folder: Path, table: Path | CsvTable | None = None) -> Benchmark:
     """Read a benchmark folder: ``clips.csv``, recordings, and optionally ``benchmark.json``.
 
     Empty place names are filled in by the geocoder that labelled AGL1K.
@@ -225,7 +256,7 @@ def read_folder(folder: Path, table: Path | None = None) -> Benchmark:
     ('AGL1K demo pack', 24)
     """
     table = table or folder / FOLDER_TABLE
-    if not table.is_file():
+    if isinstance(table, Path) and not table.is_file():
         raise Agl1kError(
             f"{folder} holds no {FOLDER_TABLE}. A benchmark folder has a table of that name "
             "(docs/benchmark-format.md) beside its recordings."
@@ -301,12 +332,14 @@ def _folder_columns(header: list[str], first_width: int, problems: Problems) -> 
     return header
 
 
-def _read_clips(path: Path, columns_of: Columns, names: Mapping[str, str]) -> tuple[Clip, ...]:
+def _read_clips(
+    table: Path | CsvTable, columns_of: Columns, names: Mapping[str, str]
+) -> tuple[Clip, ...]:
     """The clips of a table; ``names`` maps our names of columns to the table's."""
-    problems = Problems(path.name)
+    problems = Problems((table.path if isinstance(table, CsvTable) else table).name)
     first_line: dict[str, int] = {}
     clips = []
-    for row in read_rows(path, problems, columns_of, _NO_CLIPS):
+    for row in read_rows(table, problems, columns_of, _NO_CLIPS):
         clip = _clip(row, names)
         if clip.key in first_line:
             found = f"the key is already on line {first_line[clip.key]}"

@@ -2,64 +2,95 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from agl1k_core import benchmarks
-from agl1k_core.benchmarks import Benchmark, find_recording
+from agl1k_core.benchmarks import Benchmark, CsvTable, TableRow, find_recording
 from agl1k_core.config import Config
 from agl1k_core.curation.analysis import recordings_in
-from agl1k_core.errors import Agl1kError, Problem, Problems
+from agl1k_core.errors import Agl1kError, Problems
 
-#: Column of a folder's table that scoring does not know: when a recording was made, ISO 8601.
+#: Optional column of a folder's table, which scoring ignores: when a recording was made, ISO 8601.
 RECORDED = "recorded"
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Clips with their recordings, as far as there are any.
+    """Clips with a known place and their recordings.
 
-    ``files``: key -> path, None where no recording was found; ``recorded``: key -> when it was
-    made, where the table says so; ``unlisted``: recordings in the folder that no line is about.
+    Attributes
+    ----------
+    benchmark
+        The clips of the table.
+    folder
+        The folder of the recordings.
+    files
+        The recording of each clip by key; None if none was found.
+    recorded
+        When each recording was made, by key, if the table says so.
+    unlisted
+        Recordings in the folder that are not in the table.
     """
 
     benchmark: Benchmark
     folder: Path
-    files: dict[str, Path | None]
-    recorded: dict[str, datetime] = field(default_factory=dict)
+    files: Mapping[str, Path | None]
+    recorded: Mapping[str, datetime] = field(default_factory=dict)
     unlisted: tuple[Path, ...] = ()
 
 
-def open_collection(source: Path, recordings: Path | None, config: Config) -> Collection:
-    """Read a folder with its ``clips.csv``, or a table beside a folder of recordings.
+def open_collection(
+    source: Path, recordings: Path | None = None, config: Config | None = None
+) -> Collection:
+    """Read a table of raw recordings, once, and find the recordings.
 
-    A table may be in the folder's format or the published one. Raises ``Agl1kError`` where there is
-    none or no recordings are known, ``FileRefusedError`` where the table is broken.
+    Parameters
+    ----------
+    source
+        A folder with a ``clips.csv``, or a table in that format or the published one.
+    recordings
+        The folder of the recordings. Default: beside the table.
+    config
+        Where recordings of a published table are. Default: the environment.
+
+    Raises
+    ------
+    FileRefusedError
+        If the table is broken; the error lists every problem.
+    Agl1kError
+        If there is no table or no folder.
+
+    Examples
+    --------
+    >>> demo = benchmarks.read_demo()
+    >>> collection = open_collection(demo.audio_dir)
+    >>> len(collection.files), sorted(path.name for path in collection.files.values())[0]
+    (24, 'd01.mp3')
     """
     if not source.exists():
         raise Agl1kError(f"There is no {source}. Name a table, or a folder that holds clips.csv.")
     if recordings and not recordings.is_dir():
-        raise Agl1kError(f"There is no folder {recordings}. Name the one with the recordings.")
-    if source.is_dir() or _is_folder_table(source):
-        table = source / benchmarks.FOLDER_TABLE if source.is_dir() else source
-        folder = recordings or table.parent
+        raise Agl1kError(f"There is no folder {recordings}. Name the folder of the recordings.")
+    path = source / benchmarks.FOLDER_TABLE if source.is_dir() else source
+    if not path.is_file():
+        raise Agl1kError(f"{source} holds no clips.csv. Write one, or name a table elsewhere.")
+    table = benchmarks.read_csv(path)
+    if path.name == benchmarks.FOLDER_TABLE or table.is_of_folder:
+        folder = recordings or path.parent
         benchmark = benchmarks.read_folder(folder, table)
     else:
-        table = source
+        config = config or Config.from_env()
         audio_dir = recordings or config.audio_dir
-        benchmark = benchmarks.load_benchmark(str(source), replace(config, audio_dir=audio_dir))
-        folder = benchmark.audio_dir or source.parent
+        benchmark = benchmarks.load_table(table, replace(config, audio_dir=audio_dir))
+        folder = benchmark.audio_dir or path.parent
     if not folder.is_dir():
         raise Agl1kError(f"There is no folder {folder}. Name the recordings' with --recordings.")
     files = {clip.key: find_recording(benchmark, clip, folder) for clip in benchmark.clips}
-    listed = {path.resolve() for path in files.values() if path}
-    # a link that leads nowhere is no recording, but its line is about it
-    named = {folder / clip.file_name for clip in benchmark.clips if not files[clip.key]}
-    unlisted = [path for path in _unlisted(folder, listed) if path not in named]
-    return Collection(benchmark, folder, files, _recorded(table), tuple(unlisted))
+    unlisted = tuple(_unlisted(benchmark, folder, files))
+    return Collection(benchmark, folder, files, _recorded(table), unlisted)
 
 
 def collection_of(benchmark: Benchmark, keys: Iterable[str]) -> Collection:
@@ -67,8 +98,8 @@ def collection_of(benchmark: Benchmark, keys: Iterable[str]) -> Collection:
     folder = benchmark.audio_dir
     if folder is None or not folder.is_dir():
         raise Agl1kError(
-            f"The recordings of {benchmark.name} are in no folder that is known here. Name it in "
-            "AGL1K_AUDIO, or bring them with agl1k fetch --recordings."
+            f"No folder with the recordings of {benchmark.name} is known. Name it in AGL1K_AUDIO, "
+            "or fetch them with agl1k fetch --recordings."
         )
     clips = (benchmark.clip(key) for key in keys)
     return Collection(
@@ -76,42 +107,37 @@ def collection_of(benchmark: Benchmark, keys: Iterable[str]) -> Collection:
     )
 
 
-def _is_folder_table(table: Path) -> bool:
-    try:
-        with table.open(encoding="utf-8-sig", newline="") as file:
-            header = next(csv.reader(file), [])
-    except (OSError, ValueError, csv.Error):
-        return False
-    return {"key", "latitude", "longitude", "file"} <= {name.strip() for name in header}
-
-
-def _unlisted(folder: Path, listed: set[Path]) -> list[Path]:
+def _unlisted(
+    benchmark: Benchmark, folder: Path, files: Mapping[str, Path | None]
+) -> Iterable[Path]:
+    """The recordings in a folder that do not belong to a clip."""
     try:
         found, _ = recordings_in([folder])
     except Agl1kError:
         return []
-    return [path for path in found if path.resolve() not in listed]
+    listed = {path.resolve() for path in files.values() if path}
+    # a broken link is not a recording, but the table names it
+    named = {folder / clip.file_name for clip in benchmark.clips if not files[clip.key]}
+    return [path for path in found if path.resolve() not in listed and path not in named]
 
 
-def _recorded(table: Path) -> dict[str, datetime]:
-    """Key -> time, from the optional column; times without a zone count as UTC."""
-    times: dict[str, datetime] = {}
-    problems = Problems(table.name)
-    if not table.is_file():
-        return times
-    with table.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        reader.fieldnames = [name.strip() for name in reader.fieldnames or []]
-        for row in reader:
-            key, text = (row.get("key") or "").strip(), (row.get(RECORDED) or "").strip()
-            if not text:
-                continue
-            try:
-                time = datetime.fromisoformat(text)
-            except ValueError:
-                found, todo = f"{text[:40]!r} is no time", "Give it as 2024-05-31T06:30, or none"
-                problems.add(Problem(found, todo, None, reader.line_num, key, RECORDED))
-                continue
-            times[key] = time if time.tzinfo else time.replace(tzinfo=UTC)
+def _recorded(table: CsvTable) -> dict[str, datetime]:
+    """The time of each recording by key, from the optional column."""
+    if RECORDED not in table.header:
+        return {}
+    problems = Problems(table.path.name)
+    rows = benchmarks.read_rows(table, problems, lambda header, *_: header)
+    times = {row.text("key"): _time(row) for row in rows}
     problems.raise_if_any()
-    return times
+    return {key: time for key, time in times.items() if time}
+
+
+def _time(row: TableRow) -> datetime | None:
+    """Times without a zone are taken as UTC."""
+    text = row.text(RECORDED)
+    try:
+        time = datetime.fromisoformat(text) if text else None
+    except ValueError:
+        row.problem(RECORDED, f"{text[:40]!r} is not a time", "Write it as 2024-05-31T06:30")
+        return None
+    return time if time is None or time.tzinfo else time.replace(tzinfo=UTC)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import av
@@ -49,6 +52,26 @@ def opened(folder: Path) -> Collection:
 def curated(folder: Path, work: Path, rules: Rules | None = None, **others: object) -> Curated:
     arguments = {"workers": 0, **others}
     return curate(opened(folder), ANALYZER, rules or Rules(), work, **arguments)  # type: ignore[arg-type]
+
+
+_hooked: list[list[str]] = []
+
+
+def _note_open(event: str, arguments: tuple[object, ...]) -> None:
+    for noted in _hooked if event == "open" else []:
+        noted.append(str(arguments[0]))
+
+
+sys.addaudithook(_note_open)
+
+
+@contextmanager
+def opened_paths() -> Iterator[list[str]]:
+    """The paths of the files that Python opens in the block."""
+    noted: list[str] = []
+    _hooked.append(noted)
+    yield noted
+    _hooked.remove(noted)
 
 
 def reasons(result: Curated) -> dict[str, Reason]:
@@ -114,6 +137,15 @@ def test_each_recording_is_decoded_once(
     assert result.judged[2].verdict.reason is Reason.FILTER
     assert len(opened_files) == 38  # all but the empty and the missing file
     assert {*opened_files.values()} == {1}
+
+
+@pytest.mark.parametrize("name", ["clips.csv", "raw.csv"])
+def test_a_table_is_opened_once(forty: Path, tmp_path: Path, name: str) -> None:
+    shutil.copy(forty / "clips.csv", tmp_path / name)
+    with opened_paths() as opened_files:
+        collection = open_collection(tmp_path / name, forty, Config.from_env({}))
+    assert opened_files.count(str(tmp_path / name)) == 1
+    assert len(collection.files) == 40
 
 
 def test_a_full_disk_is_not_a_fault_of_a_recording(
@@ -339,7 +371,7 @@ def test_a_table_of_any_name_away_from_its_recordings(forty: Path, tmp_path: Pat
 def test_a_time_that_is_none_is_refused(tmp_path: Path) -> None:
     row = {"key": "a", "latitude": 1, "longitude": 1, "file": "", "recorded": "last summer"}
     raw.write_table(tmp_path, [row])
-    with pytest.raises(FileRefusedError, match="'last summer' is no time"):
+    with pytest.raises(FileRefusedError, match="'last summer' is not a time"):
         opened(tmp_path)
 
 
