@@ -207,7 +207,7 @@ class Board:
             return None, _OTHER_TABLE
         try:
             content = self.submissions.file(submission.submission_id)
-            read = predictions.read(content, benchmark, name=submission.file_name)
+            read = predictions.read_predictions(content, benchmark, name=submission.file_name)
             return scoring.evaluate(benchmark, read, n_bootstrap=0), ""
         except Agl1kError:
             return None, _NO_FILE

@@ -76,7 +76,7 @@ def dry_run(data: bytes, name: str, board: Board, *, max_bytes: int) -> Report:
 
 
 def _scored(data: bytes, name: str, board: Board, benchmark: Benchmark, max_bytes: int) -> Report:
-    read = predictions.read(data, benchmark, name=name, max_bytes=max_bytes)
+    read = predictions.read_predictions(data, benchmark, name=name, max_bytes=max_bytes)
     return Report(
         name, len(data), read.sha256, board.slug,
         strict=scoring.evaluate(benchmark, read, STRICT),
@@ -180,7 +180,7 @@ def recompute(submission: Submission, store: SubmissionStore, benchmark: Benchma
             f"{benchmark.name}'s table. Load that version to score it again."
         )
     content = store.file(submission.submission_id)
-    read = predictions.read(content, benchmark, name=submission.file_name)
+    read = predictions.read_predictions(content, benchmark, name=submission.file_name)
     return scoring.evaluate(benchmark, read, submission.protocol)
 
 

@@ -39,7 +39,7 @@ def measure(n_clips: int) -> dict[str, float]:
         getattr(benchmark, name)  # kept with a benchmark, which has many files
     before_gb = _peak_gb()
     began, cpu = time.perf_counter(), time.process_time()
-    found = predictions.read(file, benchmark, max_bytes=len(file))
+    found = predictions.read_predictions(file, benchmark, max_bytes=len(file))
     read = time.perf_counter()
     scored = scoring.evaluate(benchmark, found, n_bootstrap=0)
     done = time.perf_counter()

@@ -35,7 +35,7 @@ def run() -> Iterator[Measured]:
 
 def ours(file: bytes, benchmark: Benchmark) -> dict[str, Mapping[str, float]]:
     """Subset -> metric -> value, "" being the whole; intervals are computed and left out."""
-    found = scoring.evaluate(benchmark, predictions.read(file, benchmark))
+    found = scoring.evaluate(benchmark, predictions.read_predictions(file, benchmark))
     return {"": found.metrics, **found.subsets}
 
 

@@ -10,10 +10,10 @@ import httpx
 import numpy as np
 import pytest
 
-from agl1k_core import predictions
 from agl1k_core.audio import AcousticFilters
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.curation import Analyzer
+from agl1k_core.predictions import read_predictions
 from agl1k_core.scoring import evaluate
 from app import create_app
 from perf import __main__ as command
@@ -31,7 +31,7 @@ def made_up() -> Benchmark:
 def test_row_by_row_finds_the_same_numbers(made_up: Benchmark) -> None:
     file = data.published_kind_of_file(made_up)
     scoring.assert_same(scoring.ours(file, made_up), row_by_row.evaluate(file, made_up))
-    statuses = evaluate(made_up, predictions.read(file, made_up), n_bootstrap=0).statuses
+    statuses = evaluate(made_up, read_predictions(file, made_up), n_bootstrap=0).statuses
     assert statuses["missing"] == 2
     assert statuses["answered"] > statuses["refused"] > 0
 
@@ -59,8 +59,8 @@ def test_row_by_row_finds_the_same_numbers_in_the_real_file() -> None:
 
 
 def test_flat_lines_hold_what_the_list_holds(made_up: Benchmark) -> None:
-    lines = predictions.read(data.json_lines(made_up), made_up)
-    listed = predictions.read(data.published_kind_of_file(made_up), made_up)
+    lines = read_predictions(data.json_lines(made_up), made_up)
+    listed = read_predictions(data.published_kind_of_file(made_up), made_up)
     assert lines.keys.tolist() == listed.keys.tolist()
     assert np.array_equal(lines.lat, listed.lat, equal_nan=True)
 

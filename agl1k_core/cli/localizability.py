@@ -87,7 +87,7 @@ def rate(
         temperature=temperature if temperature >= 0 else None,
     )
     on = benchmark_of(benchmark)
-    read = predictions.read(file, on, max_bytes=predictions.OWN_MAX_BYTES)
+    read = predictions.read_predictions(file, on)
     analyzer = Analyzer(AcousticFilters(), tagger_maker(tagger, weights))
     with tqdm(unit="file", disable=None) as bar:
         presences, made_by = curation.presences_of(

@@ -33,7 +33,7 @@ ProtocolOption = Annotated[ProtocolName, typer.Option(help="How refusals and mis
 
 
 def _read(file: Path, benchmark: Benchmark) -> Predictions:
-    return predictions.read(file, benchmark, max_bytes=predictions.OWN_MAX_BYTES)
+    return predictions.read_predictions(file, benchmark)
 
 
 @app.command()

@@ -1,9 +1,8 @@
 """Prediction files, read into one table with a status per record."""
 
-from .reader import OWN_MAX_BYTES, Predictions, read
+from .reader import Predictions, read_predictions
 
 __all__ = [
-    "OWN_MAX_BYTES",
+    "read_predictions",
     "Predictions",
-    "read",
 ]

@@ -1,18 +1,19 @@
-"""Prediction files -> one table with a status per record.
+"""Predictions of a model: files, data frames or objects, read into one table.
 
-A record is the fields of an answer, or the raw answer under ``model_output``, ``answer`` or
-``response``; the fields win where any of them holds something. Only what concerns the file makes
-it refused; a model's own bad answer is a status.
+A record holds the fields of an answer, or the raw answer under ``model_output``, ``answer`` or
+``response``; the fields win if any of them is filled. Only problems with the file make it refused;
+a bad answer of the model is a status.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -31,15 +32,13 @@ from agl1k_core.answers import (
 )
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Problem, Problems
-from agl1k_core.predictions.prediction_batches import ID_KEYS, Batch
-from agl1k_core.predictions.prediction_files import read_batches
-from agl1k_core.predictions.prediction_json import KEYED
+from agl1k_core.predictions.formats import ID_KEYS, KEYED, Records, object_records, read_records
 
-__all__ = ["Answer", "Predictions", "Status", "parse_answer", "read"]
+if TYPE_CHECKING:
+    import pandas as pd
 
-MAX_BYTES = 16 * 2**20
-#: On a researcher's own machine there is no upload limit, only a sane one.
-OWN_MAX_BYTES = 4 * 2**30
+#: A limit against mistakes; servers pass their own.
+MAX_BYTES = 4 * 2**30
 #: Records beyond one per clip that are looked at, so that the list of problems helps.
 _MOST_SURPLUS = 5_000
 _RAW_KEYS = ("model_output", "answer", "response", "raw_answer", "raw_output", "raw_response")
@@ -52,11 +51,26 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Predictions:
-    """Predictions for one benchmark, one row per record; every array has shape ``(n_records,)``.
+    """Predictions for one benchmark, one row per record.
 
-    ``lat`` and ``lon`` are degrees and NaN unless answered. ``city``, ``country``, ``continent``
-    and ``reason`` are text, empty where there is none. ``given`` holds the five fields as the file
-    has them, None where absent. ``clusters`` names the resampling unit of each row (a player).
+    Attributes
+    ----------
+    keys : array of str, shape (n_records,)
+        The clip of each record.
+    status : array of Status, shape (n_records,)
+    lat, lon : array of float, shape (n_records,)
+        Degrees; NaN unless answered.
+    city, country, continent, reason : array of str, shape (n_records,)
+        Empty if there is none.
+    given : mapping of str to array, each of shape (n_records,)
+        The five fields ``latitude``, ``longitude``, ``city``, ``country`` and ``continent`` as the
+        file has them, None if absent.
+    sha256 : str
+        SHA-256 of the file; empty if the predictions were not read from bytes.
+    source : str
+        The name of the file, for messages.
+    clusters : array of str, shape (n_records,), optional
+        The resampling unit of each row, such as a player.
     """
 
     keys: ObjectArray
@@ -76,69 +90,102 @@ class Predictions:
         return len(self.keys)
 
 
-def read(
-    source: Path | bytes, benchmark: Benchmark, *, name: str = "", max_bytes: int = MAX_BYTES
+def read_predictions(
+    source: Path | str | bytes | pd.DataFrame | Sequence[Mapping[str, object]],
+    benchmark: Benchmark,
+    *,
+    name: str = "",
+    max_bytes: int = MAX_BYTES,
 ) -> Predictions:
-    """Read a prediction file for a benchmark.
+    """Read a model's predictions for a benchmark.
 
-    Raises ``FileRefusedError`` with all problems at once: no known format, a record without a
-    clip, clips that the benchmark does not have, a clip named twice, more than ``max_bytes``.
+    Parameters
+    ----------
+    source : path, bytes, DataFrame or sequence of mappings
+        A prediction file or its content (JSON, JSON Lines or CSV), or one record per row.
+        ``docs/prediction-format.md`` describes the fields of a record.
+    benchmark : Benchmark
+        The benchmark whose clips the records name.
+    name : str, optional
+        What messages call the source; the file's name by default.
+    max_bytes : int, optional
+        Larger files are refused.
+
+    Returns
+    -------
+    Predictions
+        One row per record, in the order of the source.
+
+    Raises
+    ------
+    FileRefusedError
+        With all problems at once: an unknown format, a record without a clip, a clip that the
+        benchmark does not have or that is named twice, a file larger than ``max_bytes``.
+
+    Examples
+    --------
+    >>> import agl1k_core as ag
+    >>> demo = ag.load_benchmark("demo")
+    >>> records = [
+    ...     {"key": demo.clips[0].key, "latitude": 48.9, "longitude": 2.4, "city": "Paris"},
+    ...     {"key": demo.clips[1].key, "model_output": "I cannot tell where this is."},
+    ... ]
+    >>> read = ag.read_predictions(records, demo)
+    >>> [str(status) for status in read.status]
+    ['answered', 'refused']
     """
-    name = name or (source.name if isinstance(source, Path) else "The file")
-    problems = Problems(name)
-    data = _load(source, max_bytes, problems)
+    problems = Problems(name or _name_of(source))
+    reading = _Reading(benchmark, problems)
+    most = len(benchmark) + _MOST_SURPLUS
+    if isinstance(source, (str, Path, bytes)):
+        data = _load(source, max_bytes, problems)
+        sha256 = hashlib.sha256(data).hexdigest()
+        tables = [reading.table(records) for records in read_records(data, problems, most)]
+        return reading.predictions(tables, sha256)
+    objects = _objects_of(source, problems)
+    records = object_records(objects, range(1, len(objects) + 1), None, problems)
+    return reading.predictions([reading.table(part) for part in records], "")
+
+
+def _name_of(source: object) -> str:
+    if isinstance(source, (str, Path)):
+        return Path(source).name
+    return "The file" if isinstance(source, bytes) else "The predictions"
+
+
+def _load(source: Path | str | bytes, max_bytes: int, problems: Problems) -> bytes:
     try:
-        with ThreadPoolExecutor(1) as beside:  # hashing and parsing go on at once
-            digest = beside.submit(hashlib.sha256, data)
-            found = _read(data, benchmark, problems)
-            return replace(found, sha256=digest.result().hexdigest(), source=name)
-    finally:  # what is remembered of a file may be as large as the file
-        _label.cache_clear()
-        _schema.cache_clear()
-
-
-def _read(data: bytes, benchmark: Benchmark, problems: Problems) -> Predictions:
-    batches = read_batches(data, problems, len(benchmark) + _MOST_SURPLUS, _needed)
-    tables = [_table(batch, benchmark, problems) for batch in batches]
-    table = _joined(tables)
-    if table is None:
-        problems.raise_if_any()
-        raise problems.refusal(Problem("The file holds no predictions", "Send one record per clip"))
-    _check_clips(table, benchmark, problems)
-    problems.raise_if_any()
-    columns = table.columns
-    return Predictions(
-        keys=columns["key"],
-        status=columns["status"],
-        lat=table.lat,
-        lon=table.lon,
-        city=columns["city"],
-        country=columns["country"],
-        continent=columns["continent"],
-        reason=columns["reason"],
-        given={field_name: columns[f"given {field_name}"] for field_name in GIVEN},
-    )
-
-
-def _load(source: Path | bytes, max_bytes: int, problems: Problems) -> bytes:
-    try:
-        size = len(source) if isinstance(source, bytes) else source.stat().st_size
+        path = Path() if isinstance(source, bytes) else Path(source)
+        size = len(source) if isinstance(source, bytes) else path.stat().st_size
         if size <= max_bytes:
-            return source if isinstance(source, bytes) else source.read_bytes()
+            return source if isinstance(source, bytes) else path.read_bytes()
     except OSError as error:
-        reason = error.strerror or "it cannot be read"
-        raise problems.refusal(
-            Problem(f"The file cannot be opened: {reason}", "Check the path")
-        ) from None
+        found = f"The file cannot be opened: {error.strerror or 'it cannot be read'}"
+        raise problems.refusal(Problem(found, "Check the path")) from None
     found = f"The file has {size / 2**20:.1f} MB, the limit is {max_bytes / 2**20:g} MB"
-    raise problems.refusal(
-        Problem(found, "Leave out what is not needed, such as the question of each clip")
-    )
+    todo = "Leave out what is not needed, such as the question of each clip"
+    raise problems.refusal(Problem(found, todo))
+
+
+def _objects_of(
+    source: pd.DataFrame | Sequence[Mapping[str, object]], problems: Problems
+) -> list[object]:
+    """Copies of mappings, or the rows of a data frame, whose empty cells become None."""
+    if isinstance(source, Sequence):
+        return [dict(row) if isinstance(row, Mapping) else row for row in source]
+    if not hasattr(source, "columns"):
+        kind = type(source).__name__
+        raise TypeError(f"give a path, bytes, a DataFrame or a sequence of mappings, not {kind}")
+    names = [str(column) for column in source.columns]
+    for name in sorted(name for name, times in Counter(names).items() if times > 1):
+        problems.add(Problem("Two columns have this name", "Rename one", field=name))
+    filled = source.astype(object).where(source.notna(), None)
+    return [dict(zip(names, row, strict=True)) for row in filled.itertuples(index=False, name=None)]
 
 
 @dataclass
 class _Table:
-    """Columns of one or more batches. ``numbers`` and ``lines`` tell where a row was."""
+    """Columns of some records. ``numbers`` and ``lines`` tell where each row was in the file."""
 
     numbers: Sequence[int] | IntArray
     lines: Sequence[int] | IntArray | None
@@ -149,7 +196,7 @@ class _Table:
 
 @dataclass(frozen=True)
 class _Schema:
-    """Which of a record's names hold what."""
+    """The meaning of the names of a record."""
 
     ids: tuple[str, ...]
     fields: Mapping[str, str]
@@ -158,9 +205,8 @@ class _Schema:
     nested: bool
 
 
-@lru_cache(maxsize=1024)
 def _schema(names: tuple[str, ...]) -> _Schema:
-    """``predicted_*`` wins over plain names, which may be the truth beside it."""
+    """``predicted_*`` wins over plain names, which may hold the truth beside it."""
     folded = {name.casefold().replace(" ", "_"): name for name in reversed(names)}
     ids = tuple(folded[key] for key in (KEYED, *ID_KEYS) if key in folded)
     meant = {name: field_of_key(name) for name in names if name not in ids}
@@ -179,35 +225,108 @@ def _schema(names: tuple[str, ...]) -> _Schema:
     )
 
 
-def _needed(names: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Which of a record's names are looked at, None for all of them."""
-    schema = _schema(names)
-    if schema.nested:
-        return None
-    return *schema.ids, *schema.fields.values(), *schema.raw, *schema.errors
+class _Reading:
+    """Reads the records of one source into tables."""
 
+    def __init__(self, benchmark: Benchmark, problems: Problems) -> None:
+        self._benchmark, self._problems = benchmark, problems
+        self._schemas: dict[tuple[str, ...], _Schema] = {}
+        self._known_labels: dict[object, str] = {}
 
-def _table(batch: Batch, benchmark: Benchmark, problems: Problems) -> _Table:
-    schema = _schema(batch.names)
-    size = len(batch)
-    found = batch.columns((*schema.ids, *schema.fields.values()))
-    nothing: list[object] = [None] * size
-    given = {name: found.get(schema.fields.get(name, ""), nothing) for name in GIVEN}
-    lat, lon = _numbers(given["latitude"]), _numbers(given["longitude"])
-    on_earth = (np.abs(lat) <= 90) & (np.abs(lon) <= 180)
-    refused = (lat == 0) & (lon == 0)
-    columns = {f"given {name}": _objects(values) for name, values in given.items()}
-    columns |= {name: _objects(_labels(given[name])) for name in LABELS}
-    columns["reason"] = _objects(_reasons(found.get(schema.fields.get("reason", ""), nothing)))
-    columns["status"] = np.full(size, Status.ANSWERED, dtype=object)
-    columns["status"][refused] = Status.REFUSED
-    ids = [found[name] for name in schema.ids]
-    columns["key"] = _objects(_keys(batch, ids, benchmark, problems))
-    lat[refused | ~on_earth] = lon[refused | ~on_earth] = np.nan
-    table = _Table(batch.numbers, batch.lines, lat, lon, columns)
-    for position in np.flatnonzero(~on_earth).tolist():
-        _set_answer(table, position, _judge_record(batch.row(position), schema))
-    return table
+    def table(self, records: Records) -> _Table:
+        """Records as columns, each with the status of its answer."""
+        schema = self._schema_of(tuple(records.columns))
+        size, found = len(records), records.columns
+        nothing: list[object] = [None] * size
+        given = {name: found.get(schema.fields.get(name, ""), nothing) for name in GIVEN}
+        lat, lon = _numbers(given["latitude"]), _numbers(given["longitude"])
+        on_earth = (np.abs(lat) <= 90) & (np.abs(lon) <= 180)
+        refused = (lat == 0) & (lon == 0)
+        columns = {f"given {name}": _objects(values) for name, values in given.items()}
+        columns |= {name: _objects(self._labels(given[name])) for name in LABELS}
+        columns["reason"] = _objects(_reasons(found.get(schema.fields.get("reason", ""), nothing)))
+        columns["status"] = np.full(size, Status.ANSWERED, dtype=object)
+        columns["status"][refused] = Status.REFUSED
+        columns["key"] = _objects(self._keys(records, [found[name] for name in schema.ids]))
+        lat[refused | ~on_earth] = lon[refused | ~on_earth] = np.nan
+        table = _Table(records.numbers, records.lines, lat, lon, columns)
+        for position in np.flatnonzero(~on_earth).tolist():
+            _set_answer(table, position, _judge_record(records.record(position), schema))
+        return table
+
+    def predictions(self, tables: list[_Table], sha256: str) -> Predictions:
+        """All tables as one; raises ``FileRefusedError`` if there are problems."""
+        table = _joined(tables)
+        if table is None:
+            self._problems.raise_if_any()
+            todo = "Send one record per clip"
+            raise self._problems.refusal(Problem("The file holds no predictions", todo))
+        self._check_clips(table)
+        self._problems.raise_if_any()
+        columns = table.columns
+        return Predictions(
+            keys=columns["key"],
+            status=columns["status"],
+            lat=table.lat,
+            lon=table.lon,
+            city=columns["city"],
+            country=columns["country"],
+            continent=columns["continent"],
+            reason=columns["reason"],
+            given={field_name: columns[f"given {field_name}"] for field_name in GIVEN},
+            sha256=sha256,
+            source=self._problems.source,
+        )
+
+    def _schema_of(self, names: tuple[str, ...]) -> _Schema:
+        if names not in self._schemas:
+            self._schemas[names] = _schema(names)
+        return self._schemas[names]
+
+    def _labels(self, values: Sequence[object]) -> list[str]:
+        """Cleaned labels; a file has many records and few different labels."""
+        known = self._known_labels
+        try:
+            known.update((new, clean_label(new) or "") for new in set(values) - known.keys())
+            return list(map(known.__getitem__, values))
+        except TypeError:  # a list or an object cannot be hashed
+            return [clean_label(value) or "" for value in values]
+
+    def _keys(self, records: Records, columns: Sequence[Sequence[object]]) -> list[str]:
+        """The clip of each record, empty (and a problem) if it names none.
+
+        Of several ids in a record the first that is a clip counts: others may number the rows.
+        """
+        if len(columns) == 1 and set(map(type, columns[0])) == {str} and "" not in columns[0]:
+            return list(map(str.strip, columns[0]))  # type: ignore[arg-type]
+        keys = []
+        for position in range(len(records)):
+            named = [name for column in columns if (name := _clip_name(column[position]))]
+            key = next((name for name in named if name in self._benchmark), "") or "".join(
+                named[:1]
+            )
+            keys.append(key)
+            if not key:
+                found = f"The record has none of the fields {', '.join(ID_KEYS)}"
+                self._problems.add(records.problem(position, found, "Name the clip"))
+        return keys
+
+    def _check_clips(self, table: _Table) -> None:
+        """Report unknown clips and clips named twice."""
+        keys: list[str] = table.columns["key"].tolist()
+        index = self._benchmark.index
+        positions = np.fromiter(map(index.get, keys, repeat(-1)), dtype=np.int64, count=len(keys))
+        if positions.min() >= 0 and np.bincount(positions).max() == 1:
+            return
+        first: dict[str, int] = {}
+        for position, key in enumerate(keys):
+            if key and key not in index:
+                found = f"The benchmark {self._benchmark.slug} has no such clip"
+                todo = "Check the key, or choose its benchmark"
+                self._problems.add(_at(table, position, found, todo))
+            if first.setdefault(key, position) != position and key:
+                found = f"The clip was named before, by record {table.numbers[first[key]]}"
+                self._problems.add(_at(table, position, found, "Keep one answer"))
 
 
 def _objects(values: Sequence[object]) -> ObjectArray:
@@ -223,7 +342,7 @@ def _numbers(values: Sequence[object]) -> FloatArray:
             return np.array(list(map(float, values)), dtype=np.float64)  # type: ignore[arg-type]
         except (ValueError, OverflowError):
             pass
-    if len(values) > 1 and set(map(type, values)) == {str}:  # the same few places, again and again
+    if len(values) > 1 and set(map(type, values)) == {str}:  # the same few texts, again and again
         known = {value: _plain_number(value) for value in set(values)}
         return np.array(list(map(known.__getitem__, values)), dtype=np.float64)
     return np.array([_plain_number(value) for value in values], dtype=np.float64)
@@ -236,42 +355,8 @@ def _plain_number(value: object) -> float:
         return float("nan")
 
 
-@lru_cache(maxsize=2**16)
-def _label(value: object) -> str:
-    """A cleaned label; a file has many records and few different labels."""
-    return clean_label(value) or ""
-
-
-def _labels(values: Sequence[object]) -> list[str]:
-    try:
-        return list(map(_label, values))
-    except TypeError:  # a list or an object has no hash
-        return [clean_label(value) or "" for value in values]
-
-
 def _reasons(values: Sequence[object]) -> list[str]:
     return [value if isinstance(value, str) else "" for value in values]
-
-
-def _keys(
-    batch: Batch, columns: Sequence[Sequence[object]], benchmark: Benchmark, problems: Problems
-) -> list[str]:
-    """The clip of each record, empty (and a problem) where it names none.
-
-    Of several ids in a record the first that is a clip counts: others may number the rows.
-    """
-    if len(columns) == 1 and set(map(type, columns[0])) == {str} and "" not in columns[0]:
-        return list(map(str.strip, columns[0]))  # type: ignore[arg-type]
-    keys = []
-    for position in range(len(batch)):
-        named = [name for column in columns if (name := _clip_name(column[position]))]
-        key = next((name for name in named if name in benchmark), named[0] if named else "")
-        keys.append(key)
-        if not key:
-            found = f"The record has none of the fields {', '.join(ID_KEYS)}"
-            number, line = batch.numbers[position], batch.line(position)
-            problems.add(Problem(found, "Name the clip", record=number, line=line))
-    return keys
 
 
 def _clip_name(value: object) -> str:
@@ -324,27 +409,10 @@ def _joined(tables: list[_Table]) -> _Table | None:
         np.concatenate([table.lat for table in tables])[order],
         np.concatenate([table.lon for table in tables])[order],
         {
-            name: np.concatenate([table.columns[name] for table in tables])[order]
-            for name in tables[0].columns
+            name: np.concatenate([table.columns.pop(name) for table in tables])[order]
+            for name in [*tables[0].columns]
         },
     )
-
-
-def _check_clips(table: _Table, benchmark: Benchmark, problems: Problems) -> None:
-    """Unknown clips and clips named twice."""
-    keys: list[str] = table.columns["key"].tolist()
-    index = benchmark.index
-    distinct = set(keys)
-    if len(distinct) == len(keys) and distinct <= index.keys():
-        return
-    first: dict[str, int] = {}
-    for position, key in enumerate(keys):
-        if key and key not in index:
-            found = f"The benchmark {benchmark.slug} has no such clip"
-            problems.add(_at(table, position, found, "Check the key, or choose its benchmark"))
-        if first.setdefault(key, position) != position and key:
-            found = f"The clip was named before, by record {table.numbers[first[key]]}"
-            problems.add(_at(table, position, found, "Keep one answer"))
 
 
 def _at(table: _Table, position: int, found: str, todo: str) -> Problem:

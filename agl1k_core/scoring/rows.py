@@ -247,10 +247,10 @@ def _positions(benchmark: Benchmark, keys: ObjectArray, protocol: Protocol) -> I
     if len(unknown):
         raise Agl1kError(
             f"{len(unknown)} records name clips that {benchmark.name} does not have, "
-            f"such as {unknown[0]!r}. Read the file with predictions.read to list them all."
+            f"such as {unknown[0]!r}. Read the file with read_predictions to list them all."
         )
     if not protocol.repeated_clips and np.bincount(positions).max(initial=0) > 1:
-        raise Agl1kError("A clip is named twice. Read the file with predictions.read to see which.")
+        raise Agl1kError("A clip is named twice. Read the file with read_predictions to see which.")
     return positions
 
 

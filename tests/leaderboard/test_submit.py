@@ -218,7 +218,7 @@ def test_a_published_file_is_read_hashed_and_scored_by_each_protocol_once(
     board.rows()  # the baselines are scored, too
     path, data = tmp_path / "answers.json", prediction_file(board.benchmark, 2.0)
     path.write_bytes(data)
-    read, evaluate = Mock(wraps=predictions.read), Mock(wraps=scoring.evaluate)
+    read, evaluate = Mock(wraps=predictions.read_predictions), Mock(wraps=scoring.evaluate)
     sha256, hashed = hashlib.sha256, []
 
     def counting(content: bytes = b"", **options: bool) -> object:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import copy
+import csv
 import gzip
 import hashlib
+import io
 import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agl1k_core.benchmarks import Benchmark, Clip
 from agl1k_core.errors import FileRefusedError
-from agl1k_core.predictions import Predictions, read
-from agl1k_core.predictions import reader as predictions
+from agl1k_core.predictions import Predictions, read_predictions
 
 FOUR = Benchmark(
     "four", "Four", "1",
@@ -77,7 +80,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_accepted_shapes_give_the_same_table(shape: str) -> None:
-    found = read(SHAPES[shape], FOUR)
+    found = read_predictions(SHAPES[shape], FOUR)
     assert found.keys.tolist() == ["paris", "suva"]
     assert found.status.tolist() == ["answered", "answered"]
     assert found.lat.tolist() == [48.86, -18.14]
@@ -91,7 +94,7 @@ def test_accepted_shapes_give_the_same_table(shape: str) -> None:
 
 
 def one(record: dict[str, object]) -> Predictions:
-    return read(as_json([{"key": "paris", **record}]), FOUR)
+    return read_predictions(as_json([{"key": "paris", **record}]), FOUR)
 
 
 @pytest.mark.parametrize(
@@ -134,11 +137,13 @@ def test_labels_and_raw_values_are_kept_beside_each_other() -> None:
 @pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e999", "9" * 5000])
 def test_number_literals_that_are_no_coordinates(literal: str) -> None:
     text = f'[{{"key": "paris", "latitude": {literal}, "longitude": 2.0}}]'
-    assert read(text.encode(), FOUR).status.tolist() == ["unparseable"]
+    assert read_predictions(text.encode(), FOUR).status.tolist() == ["unparseable"]
 
 
 def test_lone_surrogates_become_replacement_characters() -> None:
-    found = read(b'[{"key":"paris","latitude":1.5,"longitude":2,"city":"\\ud800x"}]', FOUR)
+    found = read_predictions(
+        b'[{"key":"paris","latitude":1.5,"longitude":2,"city":"\\ud800x"}]', FOUR
+    )
     assert found.city.tolist() == ["\ufffdx"]
 
 
@@ -148,11 +153,11 @@ BAD: dict[str, tuple[bytes, str]] = {
     "no records": (b"[]", "holds no predictions"),
     "header only": (HEADER.encode(), "holds no predictions"),
     "prose": (b"Dear board, here are my results.", "line 1: The first line names none of"),
-    "number": (b"[1, 2]", r"record 1: The record is no object but a number.*record 2"),
-    "text": (b'["a"]', "record 1: The record is no object but a text"),
+    "number": (b"[1, 2]", r"record 1: The record is a number instead of an object.*record 2"),
+    "text": (b'["a"]', "record 1: The record is text instead of an object"),
     "broken": (b'[{"key": "paris",\n "latitude": }]', "line 2: The JSON breaks off or is broken"),
     "cut": (as_json(RECORDS)[:-9], "The JSON breaks off"),
-    "broken line": (b'{"key":"paris"}\n{"key":"suva"\n', "line 2: The line is no JSON"),
+    "broken line": (b'{"key":"paris"}\n{"key":"suva"\n', "line 2: The line is not JSON"),
     "deep": (b"[" * 100_000, "nested too deeply"),
     "deep line": (b'{"key":"paris"}\n{"key":' + b"[" * 100_000, "line 2: The JSON is nested"),
     "zip": (b"PK\x03\x04....", "The file is a ZIP archive"),
@@ -184,7 +189,7 @@ BAD: dict[str, tuple[bytes, str]] = {
 def test_refused_files(name: str) -> None:
     data, message = BAD[name]
     with pytest.raises(FileRefusedError, match=f"(?s){message}") as caught:
-        read(data, FOUR, name="mine.json")
+        read_predictions(data, FOUR, name="mine.json")
     assert str(caught.value).startswith("mine.json was refused: ")
     assert all(problem.todo for problem in caught.value.problems)
 
@@ -192,14 +197,14 @@ def test_refused_files(name: str) -> None:
 def test_all_problems_at_once_in_the_order_of_the_file() -> None:
     records = [{"key": "rome"}, {"key": "paris"}, {"key": "oslo"}, {"key": "paris"}]
     with pytest.raises(FileRefusedError) as caught:
-        read(as_json(records), FOUR)
+        read_predictions(as_json(records), FOUR)
     found = [(problem.record, problem.clip) for problem in caught.value.problems]
     assert found == [(1, "rome"), (3, "oslo"), (4, "paris")]
 
 
 def test_many_problems_are_counted_not_listed() -> None:
     with pytest.raises(FileRefusedError, match=r"200 problems(?s:.*)and 150 more") as caught:
-        read(as_json([{"key": f"x{i}"} for i in range(200)]), FOUR)
+        read_predictions(as_json([{"key": f"x{i}"} for i in range(200)]), FOUR)
     assert len(caught.value.problems) == 50
     assert caught.value.total == 200
 
@@ -216,7 +221,7 @@ MANY = {
 @pytest.mark.parametrize("shape", MANY)
 def test_reading_ends_far_behind_the_number_of_clips(shape: str) -> None:
     with pytest.raises(FileRefusedError, match=r"1\. The file has more than 5,004 rec") as caught:
-        read(MANY[shape], FOUR)
+        read_predictions(MANY[shape], FOUR)
     assert len(caught.value.problems) == 50
     assert caught.value.total <= 2 * 5004 + 1
 
@@ -231,32 +236,26 @@ def test_reading_ends_far_behind_the_number_of_clips(shape: str) -> None:
 )
 def test_fields_without_end_are_refused(data: bytes, message: str) -> None:
     with pytest.raises(FileRefusedError, match=message):
-        read(data, FOUR)
-
-
-def test_nothing_of_a_file_is_remembered() -> None:
-    read(as_json([{"key": "paris", **PARIS, "city": "Paris " * 1000}]), FOUR)
-    assert predictions._label.cache_info().currsize == 0
-    assert predictions._schema.cache_info().currsize == 0
+        read_predictions(data, FOUR)
 
 
 def test_lines_of_quoted_newlines_are_counted() -> None:
     text = 'key,latitude,longitude,reason\nparis,1,2,"a\nb"\nrome,1,2,x\n'
     with pytest.raises(FileRefusedError, match="record 2, line 4, clip rome"):
-        read(text.encode(), FOUR)
+        read_predictions(text.encode(), FOUR)
 
 
 def test_size_limit_and_missing_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.txt"
     path.write_bytes(SHAPES["list"])
-    assert read(path, FOUR).source == "mine.txt"  # the name's ending does not matter
+    assert read_predictions(path, FOUR).source == "mine.txt"  # the name's ending does not matter
     with pytest.raises(FileRefusedError, match=r"mine\.txt was refused.*\n.*the limit is"):
-        read(path, FOUR, max_bytes=10)
+        read_predictions(path, FOUR, max_bytes=10)
     with pytest.raises(FileRefusedError, match="cannot be opened: No such file"):
-        read(tmp_path / "none.json", FOUR)
+        read_predictions(tmp_path / "none.json", FOUR)
 
 
-def test_large_files_go_through_several_batches() -> None:
+def test_large_files_are_read_in_several_parts() -> None:
     n = 120_001
     many = Benchmark("many", "Many", "1", tuple(Clip(f"c{i}", 0.0, 0.0) for i in range(n)))
     rows = "".join(f"c{i},{i % 90},{i % 180},x\n" for i in range(n))
@@ -264,7 +263,7 @@ def test_large_files_go_through_several_batches() -> None:
         f'{{"key":"c{i}","latitude":{i % 90},"longitude":{i % 180}}}\n' for i in range(n)
     )
     for text in (f"key,latitude,longitude,city\n{rows}", lines):
-        found = read(text.encode(), many)
+        found = read_predictions(text.encode(), many)
         assert found.keys.tolist() == [clip.key for clip in many.clips]
         assert Counter(found.status.tolist()) == {"answered": n - 667, "refused": 667}
         assert found.lat[n - 1] == (n - 1) % 90
@@ -273,7 +272,7 @@ def test_large_files_go_through_several_batches() -> None:
 def outcome(data: bytes) -> int:
     """Records or problems: a file ends in one of the two."""
     try:
-        return len(read(data, FOUR))
+        return len(read_predictions(data, FOUR))
     except FileRefusedError as error:
         return error.total
 
@@ -298,9 +297,129 @@ def test_the_published_file(shared_data: Path) -> None:
     path = shared_data / "predictions-qwen2.5-omni.json"
     records: list[dict[str, Any]] = json.loads(path.read_bytes())
     clips = tuple(Clip(record["question_id"], 0.0, 0.0) for record in records)
-    found = read(path, Benchmark("agl1k", "AGL1K", "1", clips))
+    found = read_predictions(path, Benchmark("agl1k", "AGL1K", "1", clips))
     assert Counter(found.status.tolist()) == {"answered": 1058, "refused": 383, "unparseable": 1}
     odd = found.status.tolist().index("unparseable")
     assert found.given["latitude"][odd] == "Not specified"
     assert found.continent[odd] == "Europe or North America"
     assert found.given["city"].tolist() == [record["predicted_city"] for record in records]
+
+
+# --- the same records in every shape ------------------------------------------------------------
+
+COLUMNS = ("keys", "status", "lat", "lon", "city", "country", "continent", "reason")
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=12).map(
+    str.strip
+)
+rows = st.fixed_dictionaries(
+    {
+        "latitude": st.sampled_from(["", "48.5", "12° N", "Unknown", "91", "-0.5"]) | texts,
+        "longitude": st.sampled_from(["", "2.25", "-170", "200", "E 5"]) | texts,
+        "city": st.sampled_from(["Paris", "東京", 'a"b', '":', "\\"]) | texts,
+        "country": texts,
+        "continent": texts,
+        "reason": texts,
+    }
+)
+
+
+def as_csv(records: list[dict[str, str]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*records[0]], quoting=csv.QUOTE_ALL)
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue().encode()
+
+
+def table_of(source: Any) -> dict[str, list[str]]:
+    found = read_predictions(source, FOUR)
+    columns = {name: getattr(found, name) for name in COLUMNS}
+    columns |= {f"given {name}": column for name, column in found.given.items()}
+    return {name: list(map(repr, column)) for name, column in columns.items()}
+
+
+@given(st.lists(rows, min_size=1, max_size=4))
+def test_the_same_records_in_any_shape_are_the_same_predictions(
+    found: list[dict[str, str]],
+) -> None:
+    records = [{"key": c.key, **row} for c, row in zip(FOUR.clips, found, strict=False)]
+    expected = table_of(as_json(records))
+    assert table_of(b"\n".join(map(as_json, records))) == expected
+    assert table_of(as_csv(records)) == expected
+    assert table_of(records) == expected
+    assert table_of(pd.DataFrame(records)) == expected
+
+
+def test_an_empty_cell_of_a_data_frame_is_absent() -> None:
+    frame = pd.DataFrame(
+        {
+            "key": ["paris", "suva", "nairobi"],
+            "latitude": [48.86, np.nan, np.nan],
+            "longitude": [2.35, np.nan, np.nan],
+            "model_output": [None, "lat -18.1, lon 178.4", np.nan],
+        }
+    )
+    found = read_predictions(frame, FOUR)
+    assert [str(status) for status in found.status] == ["answered", "answered", "error"]
+    assert found.lat[1] == -18.1
+    assert found.given["latitude"][2] is None
+
+
+def test_data_frames_and_objects_are_refused_with_all_their_problems() -> None:
+    frame = pd.DataFrame({"key": ["rome", "paris", "paris"], "latitude": 1.0, "longitude": 2.0})
+    sources: list[Any] = [frame, frame.to_dict("records")]
+    for source in sources:
+        with pytest.raises(FileRefusedError) as caught:
+            read_predictions(source, FOUR)
+        found = [(problem.record, problem.clip) for problem in caught.value.problems]
+        assert found == [(1, "rome"), (3, "paris")]
+    twice = pd.concat([frame, frame["latitude"]], axis=1)
+    with pytest.raises(FileRefusedError, match="field latitude: Two columns have this name"):
+        read_predictions(twice, FOUR)
+    with pytest.raises(FileRefusedError, match="record 2: The record is text instead of an object"):
+        read_predictions([{"key": "paris"}, "suva"], FOUR)  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="a sequence of mappings, not int"):
+        read_predictions(5, FOUR)  # type: ignore[arg-type]
+
+
+def test_what_was_read_from_objects_leaves_them_as_they_were() -> None:
+    records = [{"key": "paris", "answer": {"latitude": 1, "longitude": 2}}]
+    before = copy.deepcopy(records)
+    assert list(read_predictions(records, FOUR).status) == ["answered"]
+    assert records == before
+
+
+@pytest.mark.parametrize("digits", [18, 19, 20, 30, 400, 5000])
+def test_long_integers_are_not_coordinates(digits: int) -> None:
+    flat = f'[{{"key":"paris","question":1,"latitude":{"9" * digits},"longitude":1}}]'
+    assert list(read_predictions(flat.encode(), FOUR).status) == ["unparseable"]
+
+
+def test_a_byte_that_is_not_utf8_refuses_the_file_wherever_it_is() -> None:
+    record = '[{"key":"paris","question":"café","latitude":1,"longitude":2}]'
+    with pytest.raises(FileRefusedError, match="not UTF-8"):
+        read_predictions(record.encode("latin-1"), FOUR)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('{"key":"paris"}\n\n{"key":"rome"}\n', "record 2, line 3, clip rome"),
+        ('{"key":"paris"}\n{"key":"rome"}', "record 2, line 2, clip rome"),
+        ('\n{"key":"paris"}\r\n{"key":"rome"}\r\n', "record 2, line 3, clip rome"),
+        ('{"key":"paris"}\n{"key":"suva"}{"key":"rome"}\n\n', "line 2: The line is not JSON"),
+        ('{"key":"paris"}\n {"key":"rome"}\n', "record 2, line 2, clip rome"),
+    ],
+)
+def test_lines_of_json_are_counted(text: str, where: str) -> None:
+    with pytest.raises(FileRefusedError, match=where):
+        read_predictions(text.encode(), FOUR)
+
+
+def test_lines_are_counted_in_every_part_of_a_large_file() -> None:
+    padding = "x" * 2000
+    keys = [f"c{i}" for i in range(3000)]
+    many = Benchmark("many", "Many", "1", tuple(Clip(key, 0.0, 0.0) for key in keys))
+    lines = [f'{{"key":"{key}","question":"{padding}"}}' for key in [*keys, "rome"]]
+    with pytest.raises(FileRefusedError, match="record 3001, line 3001, clip rome"):
+        read_predictions("\n".join(lines).encode(), many)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agl1k_core import predictions
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
+from agl1k_core.predictions import read_predictions
 from agl1k_core.scoring import BASELINES, baseline, evaluate, predictions_csv
 
 
@@ -14,7 +14,7 @@ from agl1k_core.scoring import BASELINES, baseline, evaluate, predictions_csv
 def test_a_baseline_survives_its_own_file(name: str, benchmark_of_four: Benchmark) -> None:
     made = baseline(benchmark_of_four, name)
     text = predictions_csv(made)
-    read = predictions.read(text.encode(), benchmark_of_four, name="b.csv")
+    read = read_predictions(text.encode(), benchmark_of_four, name="b.csv")
     assert read.keys.tolist() == ["paris", "nairobi", "suva", "windhoek"]
     before, after = (evaluate(benchmark_of_four, p, n_bootstrap=0) for p in (made, read))
     assert after.metrics == pytest.approx(before.metrics, nan_ok=True)

@@ -192,7 +192,7 @@ def agl1k(shared_data: Path) -> Benchmark:
 
 @pytest.fixture(scope="session")
 def qwen(shared_data: Path, agl1k: Benchmark) -> Predictions:
-    return predictions.read(shared_data / "predictions-qwen2.5-omni.json", agl1k)
+    return predictions.read_predictions(shared_data / "predictions-qwen2.5-omni.json", agl1k)
 
 
 PUBLISHED = {

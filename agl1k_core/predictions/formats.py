@@ -1,0 +1,493 @@
+"""Bytes of a prediction file to records, whatever the format; problems are collected.
+
+The format is recognised by the content, never by the name: JSON (a list of records, an object that
+maps clips to records, a single record), JSON Lines, or CSV (comma, semicolon or tab).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
+
+import msgspec
+import numpy as np
+
+from agl1k_core.errors import Problem, Problems
+
+#: The fields that may name the clip of a record, in the order in which they count.
+ID_KEYS = ("key", "id", "clip", "question_id")
+#: The clip of a record in an object that maps clips to records.
+KEYED = "\0clip"
+
+#: A record that is a raw answer and nothing else is read as if it were in this field.
+_ANSWER = "answer"
+_WRAPPERS = {"predictions", "results", "records", "data"}
+#: A record with more fields is not a prediction, and each field costs time.
+_MOST_FIELDS = 1000
+#: Lines are read in parts of this size, which bounds the memory for a large file.
+_PART_BYTES = 2**22
+_ROWS_AT_ONCE = 50_000
+_WHAT_TO_SEND = "Send JSON, JSON Lines or CSV as plain UTF-8 text"
+
+_SIGNATURES: Mapping[bytes, str] = {
+    b"PK\x03\x04": "a ZIP archive (or an Office file)",
+    b"PK\x05\x06": "a ZIP archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"BZh": "a bzip2 archive",
+    b"\xfd7zXZ": "an xz archive",
+    b"7z\xbc\xaf": "a 7-Zip archive",
+    b"\x28\xb5\x2f\xfd": "a zstd archive",
+    b"Rar!": "a RAR archive",
+    b"PAR1": "a Parquet file",
+    b"%PDF": "a PDF file",
+    b"SQLite format 3": "an SQLite database",
+}
+
+
+@dataclass(frozen=True)
+class Records:
+    """Records that have the same fields, as one column of values per field.
+
+    ``numbers`` and ``lines`` tell where each record is in the file, counted from 1; ``lines`` is
+    None if the format has no lines.
+    """
+
+    columns: Mapping[str, Sequence[object]]
+    numbers: Sequence[int]
+    lines: Sequence[int] | None = None
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def record(self, position: int) -> dict[str, object]:
+        """One record as an object."""
+        return {name: column[position] for name, column in self.columns.items()}
+
+    def problem(self, position: int, found: str, todo: str, *, field: str | None = None) -> Problem:
+        """A problem of one record."""
+        line = self.lines[position] if self.lines is not None else None
+        return Problem(found, todo, record=self.numbers[position], line=line, field=field)
+
+
+def read_records(data: bytes, problems: Problems, most: int) -> Iterator[Records]:
+    """The records of a file; adds what is wrong with single ones to ``problems``.
+
+    Reading ends after ``most`` records, and that there are more is a problem too. Raises
+    ``FileRefusedError`` if the file as a whole cannot be read.
+    """
+    data = _as_utf8(data, problems)
+    start = data.lstrip()[:1]
+    if not start:
+        raise problems.refusal(Problem("The file is empty", _WHAT_TO_SEND))
+    if start in b"{[":
+        yield from _json_records(data, problems, most)
+    else:
+        yield from _csv_records(data, problems, most)
+
+
+def object_records(
+    records: Sequence[object],
+    numbers: Sequence[int],
+    lines: Sequence[int] | None,
+    problems: Problems,
+) -> Iterator[Records]:
+    """Objects as records, grouped by their fields; adds anything else to ``problems``."""
+    names = tuple(records[0]) if records and type(records[0]) is dict else ()
+    if 0 < len(names) <= _MOST_FIELDS and set(map(type, records)) == {dict}:
+        columns = _columns(names, records)  # type: ignore[arg-type]
+        if columns is not None:
+            yield Records(columns, numbers, lines)
+            return
+    yield from _grouped(records, numbers, lines, problems)
+
+
+# --- text ---------------------------------------------------------------------------------------
+
+
+def _as_utf8(data: bytes, problems: Problems) -> bytes:
+    for signature, kind in _SIGNATURES.items():
+        if data.startswith(signature):
+            raise problems.refusal(Problem(f"The file is {kind}", f"Unpack it. {_WHAT_TO_SEND}"))
+    if data[257:262] == b"ustar":
+        raise problems.refusal(Problem("The file is a tar archive", f"Unpack it. {_WHAT_TO_SEND}"))
+    for mark, encoding in (
+        (b"\xff\xfe\x00\x00", "utf-32"),
+        (b"\x00\x00\xfe\xff", "utf-32"),
+        (b"\xff\xfe", "utf-16"),
+        (b"\xfe\xff", "utf-16"),
+    ):
+        if data.startswith(mark):
+            return _decoded(data, encoding, problems).encode("utf-8", "replace")
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if b"\x00" in data:
+        line = data.count(b"\n", 0, data.index(b"\x00")) + 1
+        found = "The file is binary: it contains a zero byte"
+        raise problems.refusal(Problem(found, _WHAT_TO_SEND, line=line))
+    return data
+
+
+def _decoded(data: bytes, encoding: str, problems: Problems) -> str:
+    """The text of a file; raises ``FileRefusedError`` that names the first invalid byte."""
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        found = f"Byte {error.start + 1} is not {encoding.upper()} text"
+        raise problems.refusal(Problem(found, "Save the file as UTF-8", line=line)) from None
+
+
+def _add_surplus(problems: Problems, most: int) -> None:
+    found = f"The file has more than {most:,} records, many more than there are clips"
+    todo = "Send one record per clip, and choose the benchmark that they belong to"
+    problems.add_first(Problem(found, todo))
+
+
+# --- CSV ----------------------------------------------------------------------------------------
+
+
+def _csv_records(data: bytes, problems: Problems, most: int) -> Iterator[Records]:
+    text = _decoded(data, "utf-8", problems)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    names = _header(reader, problems)
+    rows: list[list[str]] = []
+    numbers: list[int] = []
+    lines: list[int] = []
+    for number, (row, line) in enumerate(_csv_rows(reader, problems), 1):
+        if number > most:
+            _add_surplus(problems, most)
+            break
+        if len(row) != len(names):
+            found = f"The row has {len(row)} fields, the header {len(names)}"
+            problems.add(Problem(found, "Quote texts with separators", record=number, line=line))
+            continue
+        rows.append(row)
+        numbers.append(number)
+        lines.append(line)
+        if len(rows) == _ROWS_AT_ONCE:
+            yield _rows_as_records(names, rows, numbers, lines)
+            rows, numbers, lines = [], [], []
+    if rows:
+        yield _rows_as_records(names, rows, numbers, lines)
+
+
+def _rows_as_records(
+    names: tuple[str, ...], rows: list[list[str]], numbers: list[int], lines: list[int]
+) -> Records:
+    columns = zip(*rows, strict=True)
+    return Records(dict(zip(names, columns, strict=True)), numbers, lines)
+
+
+def _csv_rows(reader: Iterator[list[str]], problems: Problems) -> Iterator[tuple[list[str], int]]:
+    """Rows that are not blank, with the line on which each begins; a broken quote ends them."""
+    line = reader.line_num + 1  # type: ignore[attr-defined]
+    try:
+        for row in reader:
+            if any(map(str.strip, row)):
+                yield row, line
+            line = reader.line_num + 1  # type: ignore[attr-defined]
+    except csv.Error as error:
+        problems.add(Problem(f"The CSV is broken: {error}", "Check the quotes", line=line))
+
+
+def _delimiter(text: str) -> str:
+    header = text[: text.find("\n") % (len(text) + 1)]
+    return max(",;\t", key=header.count)
+
+
+def _header(reader: Iterator[list[str]], problems: Problems) -> tuple[str, ...]:
+    """The names of the columns; raises ``FileRefusedError`` if they cannot be used."""
+    try:
+        names = tuple(name.strip() for name in next(reader, []))
+    except csv.Error as error:
+        problem = Problem(f"The header is broken: {error}", "Check the quotes", line=1)
+        raise problems.refusal(problem) from None
+    if not {name.casefold() for name in names} & set(ID_KEYS):
+        found = f"The first line names none of the columns {', '.join(ID_KEYS)}"
+        shown = ", ".join(repr(name[:40]) for name in names[:8])
+        todo = f"It begins {shown}. {_WHAT_TO_SEND}; a CSV needs a header with the clip's key"
+        raise problems.refusal(Problem(found, todo, line=1))
+    if len(names) > _MOST_FIELDS:
+        found = f"The header has {len(names):,} columns, the limit is {_MOST_FIELDS:,}"
+        raise problems.refusal(Problem(found, "Leave out what is not needed", line=1))
+    for name in sorted(name for name, times in Counter(names).items() if name and times > 1):
+        problems.add(Problem("The header names it twice", "Rename one", line=1, field=name))
+    problems.raise_if_any()
+    return names
+
+
+# --- JSON ---------------------------------------------------------------------------------------
+
+_CONTAINERS = frozenset({dict, list})
+_LONE_SURROGATE = re.compile(
+    r"(?<!\\)((?:\\\\)*)(?:\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+)
+
+
+class _Object(dict[str, object]):
+    """A JSON object that remembers which of its names are repeated, and whether values differ."""
+
+    __slots__ = ("repeated",)
+
+    def __init__(self, pairs: list[tuple[str, object]]) -> None:
+        super().__init__(pairs)
+        self.repeated: list[tuple[str, bool]] = []
+        if len(self) < len(pairs):
+            seen: dict[str, object] = {}
+            for name, value in pairs:
+                if name in seen:
+                    self.repeated.append((name, seen[name] != value))
+                seen[name] = value
+
+
+def _json_records(data: bytes, problems: Problems, most: int) -> Iterator[Records]:
+    try:
+        tree = msgspec.json.decode(data)
+    except (ValueError, RecursionError):
+        if _is_json_lines(data):
+            yield from _json_lines(data, problems, most)
+            return
+        tree = _lenient_json(_decoded(data, "utf-8", problems), problems)
+    else:
+        if _may_repeat_names(data, tree):
+            tree = _lenient_json(data.decode("utf-8"), problems)
+    records = _records_of(tree, problems)
+    if len(records) > most:
+        _add_surplus(problems, most)
+        records = records[:most]
+    for first in range(0, len(records), _ROWS_AT_ONCE):
+        part = records[first : first + _ROWS_AT_ONCE]
+        numbers = range(first + 1, first + 1 + len(part))
+        yield from object_records(part, numbers, None, problems)
+
+
+def _may_repeat_names(data: bytes, tree: object) -> bool:
+    """Whether an object may repeat a name: msgspec silently keeps the last value.
+
+    If the counts differ for another reason, the lenient parser finds nothing wrong.
+    """
+    names = _count_quoted_names(data)
+    return names != _count_of_flat(tree) and names != _count_names(tree)
+
+
+def _count_quoted_names(data: bytes) -> int:
+    """How often ``":`` follows an unescaped character, which is once per name in compact JSON:
+    inside a string a quote is always escaped."""
+    characters = np.frombuffer(data, dtype=np.uint8)
+    colons = np.flatnonzero(characters[2:] == ord(":")) + 2
+    ends = colons[characters[colons - 1] == ord('"')] - 2
+    return int(np.count_nonzero(characters[ends] != ord("\\")))
+
+
+def _count_of_flat(tree: object) -> int:
+    """The names in a list of flat records; too few if the records are not flat."""
+    if type(tree) is not list or set(map(type, tree)) != {dict}:
+        return -1
+    return sum(map(len, tree))
+
+
+def _count_names(tree: object) -> int:
+    """The names in all objects of a tree."""
+    total = 0
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        values: Collection[object] = ()
+        if type(node) is dict:
+            total += len(node)
+            values = node.values()
+        elif type(node) is list:
+            values = node
+        if not _CONTAINERS.isdisjoint(map(type, values)):
+            stack.extend(value for value in values if type(value) in _CONTAINERS)
+    return total
+
+
+def _lenient_json(text: str, problems: Problems) -> object:
+    """JSON with NaN, Infinity, control characters or lone surrogates in it."""
+    try:
+        return _lenient_loads(text)
+    except RecursionError:
+        problem = Problem("The JSON is nested too deeply", "Send a list of flat records")
+    except json.JSONDecodeError as error:
+        found = f"The JSON breaks off or is broken at column {error.colno}: {error.msg}"
+        todo = "Correct it there, or write the file with a JSON library"
+        problem = Problem(found, todo, line=error.lineno)
+    raise problems.refusal(problem)
+
+
+def _lenient_loads(text: str) -> object:
+    if "\\ud" in text or "\\uD" in text:
+        text = _LONE_SURROGATE.sub(r"\1\\ufffd", text)
+    return json.loads(text, strict=False, object_pairs_hook=_Object, parse_int=_int)
+
+
+def _int(digits: str) -> int | float:
+    return int(digits) if len(digits) < 19 else float(digits)
+
+
+def _records_of(tree: object, problems: Problems) -> list[object]:
+    """The records of a whole JSON text."""
+    if isinstance(tree, list):
+        return tree
+    if not isinstance(tree, dict):
+        todo = "Send a list of objects, one per clip"
+        raise problems.refusal(Problem("The JSON holds no records", todo))
+    if any(isinstance(tree.get(name), str | int) for name in ID_KEYS):
+        return [tree]
+    for name in _WRAPPERS & tree.keys():
+        if isinstance(tree[name], list) and any(isinstance(item, dict) for item in tree[name]):
+            return list(tree[name])
+    if isinstance(tree, _Object):
+        for name, _ in tree.repeated:
+            problems.add(Problem("The object names it twice", "Keep one answer", clip=name))
+    return [_keyed_record(clip, value) for clip, value in tree.items()]
+
+
+def _keyed_record(clip: str, value: object) -> dict[str, object]:
+    if isinstance(value, dict):
+        value[KEYED] = clip
+        return value
+    return {KEYED: clip, _ANSWER: value}
+
+
+# --- JSON Lines ---------------------------------------------------------------------------------
+
+
+class _Unreadable:
+    """Stands for a line whose problem is already reported."""
+
+
+def _is_json_lines(data: bytes) -> bool:
+    """Whether an invalid JSON text has several lines that each begin an object."""
+    lines = (line for line in data[: 2**22].split(b"\n") if line.strip())
+    first, second = next(lines, b""), next(lines, b"")
+    return first.lstrip()[:1] == b"{" and (
+        second.lstrip()[:1] == b"{" or first.rstrip().endswith(b"}")
+    )
+
+
+def _json_lines(data: bytes, problems: Problems, most: int) -> Iterator[Records]:
+    count, line = 0, 1
+    for part in _whole_lines(data):
+        records, lines = _parsed_lines(part, line, problems)
+        if is_surplus := count + len(records) > most:
+            _add_surplus(problems, most)
+            records, lines = records[: most - count], lines[: most - count]
+        numbers = range(count + 1, count + 1 + len(records))
+        yield from object_records(records, numbers, lines, problems)
+        if is_surplus:
+            return
+        count += len(records)
+        line += part.count(b"\n")
+
+
+def _whole_lines(data: bytes) -> Iterator[bytes]:
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + _PART_BYTES) + 1 or len(data)
+        yield data[start:end]
+        start = end
+
+
+def _parsed_lines(
+    part: bytes, first: int, problems: Problems
+) -> tuple[Sequence[object], Sequence[int]]:
+    """The values of lines, and the number of each one's line; blank lines are skipped."""
+    try:
+        records: list[object] = msgspec.json.Decoder().decode_lines(part)
+        if _is_one_a_line(part, len(records)) and not _may_repeat_names(part, records):
+            return records, range(first, first + len(records))
+    except (ValueError, RecursionError):
+        pass
+    numbered = enumerate(part.split(b"\n"), first)
+    filled = [(number, line) for number, line in numbered if line and not line.isspace()]
+    parsed = [_parsed_line(line, number, problems) for number, line in filled]
+    return parsed, [number for number, _ in filled]
+
+
+def _is_one_a_line(part: bytes, n_records: int) -> bool:
+    """Whether each line begins an object, and there are as many lines as objects."""
+    begun = part.count(b"\n{") + part.startswith(b"{")
+    return n_records == begun == part.count(b"\n") + (not part.endswith(b"\n"))
+
+
+def _parsed_line(line: bytes, number: int, problems: Problems) -> object:
+    try:
+        return _lenient_loads(line.decode("utf-8").strip())
+    except UnicodeDecodeError as error:
+        found, todo = f"Byte {error.start + 1} of the line is not UTF-8", "Save the file as UTF-8"
+    except RecursionError:
+        found, todo = "The JSON is nested too deeply", "Send a flat record"
+    except json.JSONDecodeError as error:
+        found = f"The line is not JSON: {error.msg} at column {error.colno}"
+        todo = "Write one complete object per line"
+    problems.add(Problem(found, todo, line=number))
+    return _Unreadable()
+
+
+# --- objects ------------------------------------------------------------------------------------
+
+
+def _columns(
+    names: tuple[str, ...], records: Sequence[Mapping[str, object]]
+) -> dict[str, Sequence[object]] | None:
+    """The values by field; None unless all records have exactly these fields."""
+    if set(map(len, records)) != {len(names)}:
+        return None
+    try:
+        # a second look at the first field makes itemgetter return tuples even for one field
+        rows = map(itemgetter(*names, names[0]), records)
+        values = list(chain.from_iterable(rows))
+    except KeyError:
+        return None
+    return {name: values[at :: len(names) + 1] for at, name in enumerate(names)}
+
+
+def _grouped(
+    records: Sequence[object],
+    numbers: Sequence[int],
+    lines: Sequence[int] | None,
+    problems: Problems,
+) -> Iterator[Records]:
+    groups: dict[tuple[str, ...], list[int]] = {}
+    where = Records({}, numbers, lines)
+    for position, record in enumerate(records):
+        if isinstance(record, dict) and len(record) > _MOST_FIELDS:
+            found = f"The record has {len(record):,} fields, the limit is {_MOST_FIELDS:,}"
+            problems.add(where.problem(position, found, "Leave out what is not needed"))
+        elif isinstance(record, dict):
+            groups.setdefault(tuple(record), []).append(position)
+            _check_repeated(record, where, position, problems)
+        elif not isinstance(record, _Unreadable):
+            found = f"The record is {_kind(record)} instead of an object"
+            problems.add(where.problem(position, found, "Send an object"))
+    for names, positions in groups.items():
+        yield Records(
+            {name: [records[at][name] for at in positions] for name in names},  # type: ignore[index]
+            [numbers[at] for at in positions],
+            [lines[at] for at in positions] if lines is not None else None,
+        )
+
+
+def _check_repeated(
+    record: Mapping[str, object], where: Records, position: int, problems: Problems
+) -> None:
+    if not isinstance(record, _Object):
+        return
+    for name, differs in record.repeated:
+        if differs:
+            found = "The record names it twice, with different values"
+            problems.add(where.problem(position, found, "Keep one", field=name))
+
+
+def _kind(value: object) -> str:
+    kinds = {str: "text", list: "a list", type(None): "null", bool: "true or false"}
+    return kinds.get(type(value), "a number")
