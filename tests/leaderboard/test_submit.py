@@ -225,7 +225,7 @@ def test_a_published_file_is_read_hashed_and_scored_by_each_protocol_once(
         hashed.extend([1] if content == data else [])
         return sha256(content, **options)
 
-    monkeypatch.setattr(predictions, "read", read)
+    monkeypatch.setattr(predictions, "read_predictions", read)
     monkeypatch.setattr(scoring, "evaluate", evaluate)
     monkeypatch.setattr(hashlib, "sha256", counting)
     settings = Settings.from_env({})
