@@ -63,7 +63,7 @@ def _filters(path: Path, duration_s: float) -> Iterator[Measured]:
 
 def _tagging(path: Path, duration_s: float, models_dir: Path) -> Iterator[Measured]:
     tagger = tagging.Yamnet(models_dir)
-    wave = np.concatenate([*mono_blocks(path, tagging.RATE_HZ)])
+    wave = np.concatenate([*mono_blocks(path, tagger.sample_rate_hz)])
     alone, whole = best_of([lambda: tagger.predict(wave), lambda: tag(path, tagger)])
     yield Measured("tagging", "YAMNet's inference alone", duration_s / alone, "× real time")
     yield Measured("tagging", "decoding, resampling, YAMNet", duration_s / whole, "× real time")

@@ -7,7 +7,6 @@ from .decode import (
     outline,
     probe,
     tag_free_copy,
-    waveform_peaks,
 )
 from .filters import (
     AcousticFilters,
@@ -28,7 +27,6 @@ __all__ = [
     "AudioInfo",
     "probe",
     "outline",
-    "waveform_peaks",
     "tag_free_copy",
     "mono_blocks",
     "MonoBuffer",

@@ -1,15 +1,14 @@
-"""Recordings as sound: what they hold, their samples, their outline, copies without tags.
+"""Decodes recordings, draws their outline, and copies them without tags.
 
-Decoding, remuxing and encoding are FFmpeg's, through PyAV, which brings the libraries along.
-Samples are float32 in -1 to 1, shape ``(n_channels, n_samples)``, as in librosa. Messages name
-what is wrong with a file, never its name: file names and tags of geotagged recordings hold the
-place, and messages end in logs. Whoever calls adds the key or the path where that is wanted.
+FFmpeg decodes, remuxes and encodes, through PyAV, which brings the libraries along. Samples are
+float32 with full scale at ±1, shape ``(n_channels, n_samples)``, as in librosa. Messages say what
+is wrong with a file, but not its name: names and tags of geotagged recordings tell the place, and
+messages end up in logs. Callers add the key or the path if it may be shown.
 """
 
 from __future__ import annotations
 
 import itertools
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ import numpy.typing as npt
 
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import Deferred
+from agl1k_core.files import replacing
 
 if TYPE_CHECKING:
     import av
@@ -32,14 +32,14 @@ else:
 
 Samples = npt.NDArray[np.float32]
 
-#: What may be opened. Playlists and scripts, which make FFmpeg open other files and addresses,
-#: are not among them, whatever a downloaded file claims to be.
+#: Formats that may be opened. Playlists and scripts, which make FFmpeg open other files and
+#: addresses, are not among them, whatever a downloaded file claims to be.
 FORMATS = (
     "mp3,mp2,aac,mov,mp4,m4a,3gp,ogg,flac,wav,w64,aiff,caf,au,matroska,webm,asf,amr,ape,wv,tta,ac3"
 )
 _READ = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
 
-#: Copies say nothing of the source: no tags, and no encoder string but the muxer's constant name.
+#: Copies keep no trace of the source: no tags, and a constant encoder string.
 _WRITE = {
     "mp3": {"fflags": "+bitexact", "id3v2_version": "0", "write_id3v1": "0", "write_xing": "1"},
     "mp4": {"fflags": "+bitexact", "movflags": "+faststart", "use_editlist": "1"},
@@ -52,14 +52,13 @@ _OUTLINE_SAMPLES = 1024
 
 BLOCK_SAMPLES = 65536
 
-#: Why a file is no recording; what the system says of a file that it cannot open is another reason.
+#: Why a file is not a recording; errors of the operating system are further reasons.
 REASONS = {
     "empty": "The file is empty. Fetch or copy it again.",
-    "not_audio": "The file is no audio that can be read. "
-    "Give a recording in MP3, M4A, FLAC, WAV or Ogg.",
-    "no_sound": "The file holds no sound, only pictures or other data.",
-    "unknown_codec": "The sound is in a coding that cannot be decoded here. "
-    "Convert the file, such as to FLAC.",
+    "not_audio": "The file is not audio in a known format. "
+    "Use a recording in MP3, M4A, FLAC, WAV or Ogg.",
+    "no_sound": "The file holds no sound, only pictures or other data. Use a recording.",
+    "unknown_codec": "The codec of the sound is unknown. Convert the file, for example to FLAC.",
     "undecodable": "No sound could be decoded: the file is truncated or damaged. "
     "Fetch or copy it again.",
 }
@@ -67,7 +66,19 @@ REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class AudioInfo:
-    """What a recording holds; ``duration_s`` counts decoded samples, not what a header claims."""
+    """Properties of a recording.
+
+    Attributes
+    ----------
+    duration_s
+        Duration in seconds, from the number of decoded samples, not from the header.
+    sample_rate_hz
+        Samples per second and channel.
+    channels
+        Number of channels.
+    codec
+        FFmpeg's name of the codec.
+    """
 
     duration_s: float
     sample_rate_hz: int
@@ -76,10 +87,20 @@ class AudioInfo:
 
 
 class Recording:
-    """An opened recording: its rate and channels, and its samples block by block.
+    """An open recording: its rate and channels, and its samples block by block.
 
-    ``formats`` are FFmpeg's names of the container; ``declared_s`` is how long the header says
-    that the recording is, None where no header says so.
+    Attributes
+    ----------
+    sample_rate_hz
+        Samples per second and channel.
+    channels
+        Number of channels.
+    codec
+        FFmpeg's name of the codec.
+    formats
+        FFmpeg's names of the container format.
+    declared_s
+        Duration in seconds according to the header; None if the header does not say.
     """
 
     def __init__(self, container: av.container.InputContainer) -> None:
@@ -98,15 +119,28 @@ class Recording:
         self._frames = itertools.chain([first], self._frames)
 
     def blocks(self, n_samples: int = BLOCK_SAMPLES) -> Iterator[Samples]:
-        """Blocks ``(channels, n)`` with n from ``n_samples`` on, the last shorter; read but once.
+        """Decode the recording, which is possible once.
 
-        Rate and channels stay those of the beginning where a file changes them midway. Samples of
-        float files may be NaN or infinite. Raises ``Agl1kError`` where there are no samples.
+        Parameters
+        ----------
+        n_samples
+            Blocks have at least so many samples in each channel; the last one may be shorter.
+
+        Yields
+        ------
+        ndarray of float32, shape (channels, n)
+            Full scale is ±1; samples of float files may be beyond it, NaN or infinite. If a file
+            changes its rate or channels midway, those of its beginning are kept.
+
+        Raises
+        ------
+        Agl1kError
+            If there are no samples.
         """
         waiting, unit, found = av.AudioFifo(), Fraction(1, self.sample_rate_hz), False
         for frame in self._planar():
             found = True
-            frame.pts, frame.time_base = None, unit  # of the resampler's they differ
+            frame.pts, frame.time_base = None, unit  # the resampler's differ
             waiting.write(frame)
             if waiting.samples >= n_samples:
                 yield _all_of(waiting)
@@ -118,7 +152,7 @@ class Recording:
     def _planar(self) -> Iterator[av.AudioFrame]:
         """Frames of float samples, a plane for each channel."""
         resampler, before = self._resampler(), None
-        as_it_is = ("fltp", self._layout.name, self.sample_rate_hz)
+        wanted = ("fltp", self._layout.name, self.sample_rate_hz)
         for frame in self._frames:
             shape = _shape(frame)
             if before not in (None, shape):
@@ -126,12 +160,12 @@ class Recording:
                 resampler = self._resampler()
             before = shape
             frame.pts = None
-            if shape == as_it_is:
+            if shape == wanted:
                 yield frame
                 continue
             try:
                 yield from resampler.resample(frame)
-            except av.FFmpegError:  # a damaged frame of a rate or of channels that cannot be
+            except av.FFmpegError:  # a damaged frame with an impossible rate or layout
                 resampler, before = self._resampler(), None
         yield from resampler.resample(None)
 
@@ -141,23 +175,67 @@ class Recording:
 
 @contextmanager
 def open_recording(path: Path) -> Iterator[Recording]:
-    """Open a recording for decoding; raises ``Agl1kError`` that says what is wrong with it."""
+    """Open a recording for decoding.
+
+    Parameters
+    ----------
+    path
+        The recording, in any format of ``FORMATS``.
+
+    Returns
+    -------
+    context manager of Recording
+        ``sample_rate_hz``, ``channels`` and ``codec``, and the samples by ``blocks()``.
+
+    Raises
+    ------
+    Agl1kError
+        If the file is not a recording; the message says why.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from scipy.io import wavfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "tone.wav")
+    ...     tone = 0.5 * np.sin(2 * np.pi * 440 * np.arange(8000) / 16000)
+    ...     wavfile.write(path, 16000, tone.astype(np.float32))
+    ...     with open_recording(path) as recording:
+    ...         samples = np.concatenate(list(recording.blocks()), axis=1)
+    >>> recording.sample_rate_hz, recording.channels, samples.shape
+    (16000, 1, (1, 8000))
+    """
     with _opened(path) as container:
         yield Recording(container)
 
 
 def probe(path: Path) -> AudioInfo:
-    """Decode a whole recording and tell its true duration; raises ``Agl1kError``."""
+    """The properties of a recording, all of which is decoded; raises ``Agl1kError``."""
     return outline(path, 1)[0]
 
 
-def waveform_peaks(path: Path, n: int = 200) -> list[float]:
-    """The ``n`` peaks that draw a recording, 0 to 1, the loudest being 1 (all 0 in silence)."""
-    return outline(path, n)[1]
-
-
 def outline(path: Path, n: int = 200) -> tuple[AudioInfo, list[float]]:
-    """``probe`` and ``waveform_peaks`` in one pass over the recording; raises ``Agl1kError``."""
+    """The properties of a recording and its outline, in one pass.
+
+    Parameters
+    ----------
+    path
+        The recording.
+    n
+        Number of peaks.
+
+    Returns
+    -------
+    info : AudioInfo
+        What ``probe`` returns.
+    peaks : list of float
+        The ``n`` peaks that draw the recording, 0 to 1, the loudest being 1; all 0 in silence.
+
+    Raises
+    ------
+    Agl1kError
+        If the file is not a recording.
+    """
     with open_recording(path) as recording:
         peaks: list[npt.NDArray[np.float32]] = []
         n_samples = 0
@@ -182,13 +260,28 @@ def check_beginning(path: Path) -> None:
 
 
 def tag_free_copy(source: Path, target: Path) -> Path:
-    """Write a copy that plays in every browser and holds the sound alone; return where it is.
+    """Write a copy that holds only the sound and plays in every browser.
 
-    MP3 stays MP3 and AAC becomes M4A without being encoded again; all else becomes MP3, as iOS
-    plays no Ogg. ``target``'s suffix becomes ``.mp3`` or ``.m4a`` accordingly. Only frames of
-    sound are copied: no tags, pictures, chapters, and nothing that stands between frames. Raises
-    ``Agl1kError`` where the source is no recording or the copy cannot be written; a copy is there
-    whole or not at all.
+    MP3 and AAC are copied frame by frame without encoding them again, AAC into M4A. Everything else
+    becomes MP3, as iOS does not play Ogg. Tags, pictures, chapters and anything between frames are
+    left out. An incomplete copy is never left behind.
+
+    Parameters
+    ----------
+    source
+        The recording.
+    target
+        Where the copy goes; its suffix is replaced by ``.mp3`` or ``.m4a``.
+
+    Returns
+    -------
+    Path
+        The copy.
+
+    Raises
+    ------
+    Agl1kError
+        If the source is not a recording or the copy cannot be written.
     """
     with _opened(source) as container:
         codec = container.streams.audio[0].codec_context.codec.canonical_name
@@ -204,7 +297,7 @@ def tag_free_copy(source: Path, target: Path) -> Path:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[av.container.InputContainer]:
-    """The container of a file that has a stream of sound; FFmpeg's errors become sentences."""
+    """The container of a file that has a stream of sound; FFmpeg's errors become messages."""
     try:
         if path.stat().st_size == 0:
             raise Agl1kError(REASONS["empty"])
@@ -236,8 +329,8 @@ def _declared_s(container: av.container.InputContainer, stream: av.AudioStream) 
 def _decoded(
     container: av.container.InputContainer, stream: av.AudioStream
 ) -> Iterator[av.AudioFrame]:
-    """All frames that decode; damaged ones are passed over, as players do."""
-    with suppress(av.FFmpegError):  # what cannot be read on ends the recording
+    """All frames that can be decoded; damaged ones are skipped, as players do."""
+    with suppress(av.FFmpegError):  # a recording ends where it can no longer be read
         for packet in container.demux(stream):
             try:
                 frames = packet.decode()
@@ -253,7 +346,7 @@ def _shape(frame: av.AudioFrame) -> tuple[str, str, int]:
 
 
 def _all_of(waiting: av.AudioFifo) -> Samples:
-    """What many frames hold as one array: far quicker than ``to_ndarray`` for each."""
+    """The samples of many frames as one array, far faster than ``to_ndarray`` for each frame."""
     frame = waiting.read()
     assert frame
     samples: Any = frame.to_ndarray()
@@ -261,36 +354,36 @@ def _all_of(waiting: av.AudioFifo) -> Samples:
 
 
 def _reduced(peaks: npt.NDArray[np.float32], n: int) -> list[float]:
-    """At most 1, rounded to two digits: ``n`` maxima over equal stretches of ``peaks``."""
+    """The maxima of ``n`` equal parts of ``peaks``, scaled to 1 and rounded to two digits."""
     edges = np.linspace(0, len(peaks), n + 1).astype(int)
     starts = np.minimum(edges[:-1], len(peaks) - 1)
-    # reduceat gives the element itself where a stretch is empty, so short files are stretched.
+    # reduceat gives the element itself for an empty part, so short files are stretched
     maxima = np.maximum.reduceat(peaks, starts)
     loudest = float(maxima.max())
     scaled = maxima / loudest if loudest > 0 else maxima
     return [round(float(peak), 2) for peak in scaled]
 
 
-def _written(target: Path, write: Callable[[Path], bool]) -> bool:
-    """Let ``write`` fill a file beside ``target``, which takes its place if it returns True."""
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
+class _UnknownFramesError(Exception):
+    """Most of a stream is not frames of the format."""
+
+
+def _written(target: Path, write: Callable[[Path], None]) -> bool:
+    """Let ``write`` fill a new file that replaces ``target``; False if FFmpeg cannot."""
     try:
-        done = write(part)
-        if done:
-            part.replace(target)
-        return done
+        with replacing(target) as part:
+            write(part)
     except OSError as error:
         raise Agl1kError(
             f"The copy cannot be written: {_reason(error)}. Make room, or choose another folder."
         ) from None
-    except av.FFmpegError:
+    except (_UnknownFramesError, av.FFmpegError):
         return False
-    finally:
-        part.unlink(missing_ok=True)
+    return True
 
 
-def _remux(source: Path, container_format: str, target: Path) -> bool:
-    """Copy the frames of sound; False where most of the stream is not frames as we know them."""
+def _remux(source: Path, container_format: str, target: Path) -> None:
+    """Copy the frames of sound; raises ``_UnknownFramesError`` if most of the stream is none."""
     with _opened(source) as inside, _created(target, container_format) as outside:
         stream = inside.streams.audio[0]
         copy = outside.add_stream_from_template(stream)
@@ -305,10 +398,11 @@ def _remux(source: Path, container_format: str, target: Path) -> bool:
             pts += sound.duration or 0
             sound.stream = copy
             outside.mux(sound)
-    return 2 * n_kept > n_bytes
+    if 2 * n_kept <= n_bytes:
+        raise _UnknownFramesError
 
 
-def _encode(source: Path, target: Path) -> bool:
+def _encode(source: Path, target: Path) -> None:
     """Decode and encode as MP3; more than two channels become one."""
     with open_recording(source) as recording, _created(target, "mp3") as outside:
         layout = "stereo" if recording.channels == 2 else "mono"
@@ -317,7 +411,6 @@ def _encode(source: Path, target: Path) -> bool:
         for block in recording.blocks():
             outside.mux(stream.encode(_frame(block, layout, recording.sample_rate_hz)))
         outside.mux(stream.encode(None))
-    return True
 
 
 def _created(target: Path, container_format: str) -> av.container.OutputContainer:
@@ -326,7 +419,7 @@ def _created(target: Path, container_format: str) -> av.container.OutputContaine
 
 
 def _frame(block: Samples, layout: str, sample_rate_hz: int) -> av.AudioFrame:
-    # LAME aborts on NaN, so what is no number is made silent first.
+    # LAME aborts on NaN, which therefore becomes silence
     finite = np.clip(np.nan_to_num(block, nan=0.0), -1.0, 1.0)
     mixed = finite if len(finite) <= 2 else finite.mean(axis=0, keepdims=True)
     frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(mixed), format="fltp", layout=layout)
@@ -335,9 +428,9 @@ def _frame(block: Samples, layout: str, sample_rate_hz: int) -> av.AudioFrame:
 
 
 def _mp3_sound(packet: av.Packet[Any], pts: int) -> av.Packet[Any] | None:
-    """The packet's MP3 frame and not a byte besides, to begin at ``pts`` samples; None without one.
+    """The MP3 frame of a packet, and no other byte, to begin at ``pts`` samples; None without one.
 
-    FFmpeg hands on with a frame what stands before or after it: tags in mid-file, Lyrics3, APE.
+    FFmpeg's packets include what surrounds a frame: tags in the middle of a file, Lyrics3, APE.
     """
     data = bytes(packet)
     start = data.find(b"\xff")
@@ -360,7 +453,7 @@ class _Mp3Frame(NamedTuple):
 
 
 def _mp3_frame(data: bytes, start: int) -> _Mp3Frame | None:
-    """The whole MP3 frame that begins at ``start``, by its header (ISO 11172-3, 2.4.1.3)."""
+    """The whole MP3 frame that begins at ``start``, read from its header (ISO 11172-3, 2.4.1.3)."""
     if len(data) < start + 4:
         return None
     header = int.from_bytes(data[start : start + 4])
@@ -377,5 +470,5 @@ def _mp3_frame(data: bytes, start: int) -> _Mp3Frame | None:
 
 
 def _reason(error: Exception) -> str:
-    """What the system says, without the path that it appends."""
+    """The system's message, without the path that it appends."""
     return getattr(error, "strerror", None) or type(error).__name__

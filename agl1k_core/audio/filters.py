@@ -1,21 +1,20 @@
 """The four acoustic filters: loudness, noisiness, clipping and variation of a recording.
 
-RMS energy, spectral flatness, clipping ratio and acoustic complexity as in equation (2) of Zhang
-et al. 2026, "The Sonar Moment", appendix A.2. What the equation leaves open is settled here, and
-``docs/filters.md`` shows the evidence:
+RMS energy, spectral flatness, clipping ratio and acoustic complexity follow equation (2) of Zhang
+et al. 2026, "The Sonar Moment", appendix A.2. The equation leaves some choices open; these are made
+here (``docs/filters.md`` shows the evidence):
 
-- ``x[n]`` is the mean of the channels; clipping is counted in the channels themselves, for mixing
-  hides it.
-- Frames last about 46 ms (``frame_samples``: 2048 samples at 44.1 and 48 kHz) and follow each other
-  without overlap, as is usual for acoustic complexity, each under the Hann window
-  ``sin²(π (n + ½) / N)``, which is nowhere zero. Only whole frames count; sound shorter than a
-  frame is one frame, filled up with zeros.
+- ``x[n]`` is the mean of the channels; clipping is counted in the channels themselves, because
+  mixing hides it.
+- Frames last about 46 ms (``frame_samples``: 2048 samples at 44.1 and 48 kHz) and do not overlap,
+  as is usual for acoustic complexity. Their window is ``sin²(π (n + ½) / N)``, a Hann window
+  without zeros. Only whole frames count; shorter sound is one frame, padded with zeros.
 - ``P[k]`` is the mean over the frames (Welch's estimate), ``E[f, t]`` the power of one frame. Both
-  leave out the two lowest bins, into which a constant offset leaks, and the one at half the rate,
-  where conventions of scaling differ.
+  leave out the two lowest bins, into which a constant offset leaks, and the bin at half the rate,
+  for which conventions of scaling differ.
 - ``x_max`` is the peak of the recording, and at most full scale.
 
-``Measure`` reads sound block by block in one pass; the functions are the same in one call.
+``Measure`` reads sound block by block in one pass; the functions do the same in one call.
 """
 
 from __future__ import annotations
@@ -50,49 +49,155 @@ _RULES = (
 
 
 def rms_energy(samples: Audio, sample_rate_hz: int) -> float:
-    """Root of the mean square of the samples: 0 in silence, 0.7071 for a full-scale sine.
+    """Root mean square of the samples, equation (2) of "The Sonar Moment".
 
-    ``samples``: shape ``(n,)`` or ``(channels, n)``, full scale at ±1; unit: full scale. The rate
-    plays no part. Raises ``Agl1kError`` for no samples and for samples that are not finite.
+    ``sqrt(mean(x[n]²))``
+
+    Parameters
+    ----------
+    samples
+        Sound of shape ``(n,)`` or ``(channels, n)``, floating-point with full scale at ±1.
+    sample_rate_hz
+        Samples per second and channel (has no influence).
+
+    Returns
+    -------
+    float
+        0 to 1 in units of full scale: 0 in silence, 0.7071 for a full-scale sine.
+
+    Raises
+    ------
+    Agl1kError
+        If there are no samples, or some are not finite or not floating-point.
+
+    Examples
+    --------
+    >>> sine = np.sin(2 * np.pi * 440 * np.arange(16000) / 16000)
+    >>> round(rms_energy(sine, 16000), 4)
+    0.7071
     """
     return measure([samples], sample_rate_hz).rms_energy
 
 
 def spectral_flatness(samples: Audio, sample_rate_hz: int) -> float:
-    """Geometric by arithmetic mean of the power spectral density, 0 to 1, without unit.
+    """Geometric mean by arithmetic mean of the power spectrum, equation (2) of "The Sonar Moment".
 
-    Near 1 for long white noise (0.56 for a single frame of it), near 0 for a tone, 0 in silence.
-    Input and errors as in ``rms_energy``.
+    ``exp(mean(log P[k])) / mean(P[k])``
+
+    Parameters
+    ----------
+    samples
+        Sound of shape ``(n,)`` or ``(channels, n)``, floating-point with full scale at ±1.
+    sample_rate_hz
+        Samples per second and channel.
+
+    Returns
+    -------
+    float
+        0 to 1: 0 in silence, near 0 for a tone, near 1 for long white noise (0.56 in one frame).
+
+    Raises
+    ------
+    Agl1kError
+        If there are no samples, or some are not finite or not floating-point.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).normal(scale=0.1, size=16000 * 10)
+    >>> round(spectral_flatness(noise, 16000), 2)
+    1.0
+    >>> round(spectral_flatness(np.cumsum(noise), 16000), 2)  # brown noise
+    0.02
     """
     return measure([samples], sample_rate_hz).spectral_flatness
 
 
 def clipping_ratio(samples: Audio, sample_rate_hz: int) -> float:
-    """Share of the samples that stand at the peak, 0 to 1: 1 for a square wave, 0 in silence.
+    """Share of the samples that reach the peak, equation (2) of "The Sonar Moment".
 
-    What goes beyond full scale, as in float files and decoded MP3, counts as full scale. Every
-    channel's samples count. Input and errors as in ``rms_energy``; the rate plays no part.
+    ``mean(|x[n]| ≥ x_max)``, over the samples of every channel. Values beyond full scale, as in
+    float files and decoded MP3, count as full scale.
+
+    Parameters
+    ----------
+    samples
+        Sound of shape ``(n,)`` or ``(channels, n)``, floating-point with full scale at ±1.
+    sample_rate_hz
+        Samples per second and channel (has no influence).
+
+    Returns
+    -------
+    float
+        0 to 1: 1 for a square wave, 0 in silence.
+
+    Raises
+    ------
+    Agl1kError
+        If there are no samples, or some are not finite or not floating-point.
+
+    Examples
+    --------
+    >>> clipping_ratio(np.array([0.0, 0.5, 1.0, 1.7, -1.0]), 16000)
+    0.6
     """
     return measure([samples], sample_rate_hz).clipping_ratio
 
 
 def acoustic_complexity(samples: Audio, sample_rate_hz: int) -> float:
-    """Sum over frequency bands of the change from frame to frame by the sum of the energy.
+    """Change from frame to frame relative to the energy, equation (2) of "The Sonar Moment".
 
-    From 0 (constant) to twice the number of bands, ``frame_samples / 2 - 2``; 0 in silence and
-    for a single frame. Input and errors as in ``rms_energy``.
+    ``Σ_f (Σ_t |E[f, t + 1] - E[f, t]| / Σ_t E[f, t])``, summed over the frequency bands.
+
+    Parameters
+    ----------
+    samples
+        Sound of shape ``(n,)`` or ``(channels, n)``, floating-point with full scale at ±1.
+    sample_rate_hz
+        Samples per second and channel.
+
+    Returns
+    -------
+    float
+        0 for constant sound, silence and a single frame, up to twice the number of bands, which is
+        ``frame_samples(sample_rate_hz) / 2 - 2``.
+
+    Raises
+    ------
+    Agl1kError
+        If there are no samples, or some are not finite or not floating-point.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).normal(scale=0.1, size=16000 * 30)
+    >>> n_bands = frame_samples(16000) // 2 - 2
+    >>> round(acoustic_complexity(noise, 16000) / n_bands, 2)
+    1.0
     """
     return measure([samples], sample_rate_hz).acoustic_complexity
 
 
 @dataclass(frozen=True, slots=True)
 class AcousticMeasures:
-    """What the filters judge, and what else one pass tells.
+    """Measures of one recording.
 
-    ``complexity_per_band`` is the acoustic complexity by the number of bands, 0 to 2, which can be
-    compared between sample rates; ``dc_offset`` the mean of the samples; ``peak`` the highest
-    magnitude in any channel; ``cancellation`` the power of the mix of the channels by the mean
-    power of the channels: 1 for mono, 0 for channels in opposite phase (1 in silence).
+    Attributes
+    ----------
+    rms_energy, spectral_flatness, clipping_ratio, acoustic_complexity
+        See the functions of these names.
+    complexity_per_band
+        Acoustic complexity divided by the number of bands, 0 to 2; unlike the sum, it can be
+        compared between sample rates.
+    dc_offset
+        Mean of the samples.
+    peak
+        Highest magnitude in any channel.
+    cancellation
+        Power of the mean of the channels divided by the mean of their powers: 1 for mono, 0 for
+        channels in opposite phase, 1 in silence.
+    n_samples
+        Samples per channel.
+    sample_rate_hz
+        Samples per second and channel.
     """
 
     rms_energy: float
@@ -108,17 +213,37 @@ class AcousticMeasures:
 
     @property
     def duration_s(self) -> float:
-        """Length of what was measured, in seconds."""
+        """Duration in seconds."""
         return self.n_samples / self.sample_rate_hz
 
     def to_dict(self) -> dict[str, float]:
-        """The measures by name."""
+        """The measures by their names."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class AcousticFilters:
-    """Thresholds that a recording must keep; ``docs/filters.md`` tells where they come from."""
+    """Thresholds that a recording must meet; ``docs/filters.md`` shows where they come from.
+
+    Parameters
+    ----------
+    min_rms_energy
+        Quieter recordings fail; 0 to 1 in units of full scale.
+    max_spectral_flatness
+        More noise-like recordings fail; 0 to 1.
+    max_clipping_ratio
+        Recordings with a greater share of clipped samples fail; 0 to 1.
+    min_complexity_per_band
+        More monotonous recordings fail; 0 to 2.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).normal(scale=0.1, size=16000 * 10)
+    >>> AcousticFilters().failures(measure([noise], 16000))
+    {'spectral_flatness': 'noise-like: spectral flatness 0.9965 is above 0.5'}
+    >>> AcousticFilters().failures(measure([0.01 * np.cumsum(noise)], 16000))
+    {}
+    """
 
     min_rms_energy: float = 0.001
     max_spectral_flatness: float = 0.5
@@ -127,7 +252,7 @@ class AcousticFilters:
 
     @classmethod
     def from_dict(cls, thresholds: Mapping[str, float]) -> AcousticFilters:
-        """Filters with some thresholds set; raises ``Agl1kError`` for unknown names and values."""
+        """Filters with some thresholds set; raises ``Agl1kError`` for unknown names or values."""
         known = [field.name for field in fields(cls)]
         problems = [
             f"There is no threshold {name!r}; there are {', '.join(known)}."
@@ -144,7 +269,7 @@ class AcousticFilters:
         return cls(**thresholds)
 
     def failures(self, measures: AcousticMeasures) -> dict[str, str]:
-        """Measure -> sentence, for each filter that a recording does not pass."""
+        """Why a recording does not pass: a sentence for each measure that fails."""
         found: dict[str, str] = {}
         for name, threshold_name, what in _RULES:
             value, threshold = getattr(measures, name), getattr(self, threshold_name)
@@ -156,14 +281,44 @@ class AcousticFilters:
 
 
 def frame_samples(sample_rate_hz: int) -> int:
-    """Samples in a frame: the power of two nearest to ``FRAME_S`` seconds, at least 16."""
+    """Samples in a frame: the power of two nearest to 46.4 ms, and at least 16.
+
+    Examples
+    --------
+    >>> frame_samples(16000), frame_samples(44100)
+    (1024, 2048)
+    """
     return 1 << max(4, round(math.log2(FRAME_S * sample_rate_hz)))
 
 
 def measure(blocks: Iterable[Audio], sample_rate_hz: int) -> AcousticMeasures:
-    """All measures in one pass over blocks of shape ``(n,)`` or ``(channels, n)``.
+    """Compute all measures in one pass, with memory that does not grow with the recording.
 
-    Raises ``Agl1kError`` for no samples and for samples that are not finite.
+    Parameters
+    ----------
+    blocks
+        Successive blocks of shape ``(n,)`` or ``(channels, n)``, floating-point with full scale at
+        ±1. Their number of channels is the same.
+    sample_rate_hz
+        Samples per second and channel.
+
+    Returns
+    -------
+    AcousticMeasures
+        The four measures of equation (2) of "The Sonar Moment", and more.
+
+    Raises
+    ------
+    Agl1kError
+        If there are no samples, or some are not finite or not floating-point.
+
+    Examples
+    --------
+    >>> walk = np.random.default_rng(0).normal(size=16000 * 4).cumsum()
+    >>> sound = 0.5 * walk / np.abs(walk).max()
+    >>> measures = measure([sound[:30000], sound[30000:]], 16000)
+    >>> measures.duration_s, round(measures.peak, 3), round(measures.complexity_per_band, 1)
+    (4.0, 0.5, 1.0)
     """
     measuring = Measure(sample_rate_hz)
     for block in blocks:
@@ -176,7 +331,9 @@ class Measure:
 
     def __init__(self, sample_rate_hz: int) -> None:
         if sample_rate_hz <= 0:
-            raise Agl1kError(f"A sample rate of {sample_rate_hz} Hz is none. Give it in Hz.")
+            raise Agl1kError(
+                f"The sample rate is {sample_rate_hz} Hz. Give a positive number in Hz."
+            )
         self._rate_hz = sample_rate_hz
         self._spectrum = _Spectrum(frame_samples(sample_rate_hz))
         self._clipping = _Clipping()
@@ -184,14 +341,14 @@ class Measure:
         self._sum = self._square_sum = self._channel_square_sum = 0.0
 
     def add(self, block: Audio) -> None:
-        """Read the next block; its number of channels may not change."""
+        """Read the next block, which must have as many channels as the first."""
         channels = np.atleast_2d(_floating(block))
         if not channels.shape[-1]:
             return
         peak = max(float(channels.max()), -float(channels.min()))
         if not math.isfinite(peak):
             raise Agl1kError(
-                "Some samples are no finite numbers (NaN or infinite). Export the recording again."
+                "Some samples are not finite (NaN or infinite). Export the recording again."
             )
         square_sum = _square_sum(channels.ravel())
         mono = _mixed(channels)
@@ -223,7 +380,7 @@ class Measure:
 
 
 class _Clipping:
-    """Counts the samples at the peak, anew whenever a higher peak comes."""
+    """Counts the samples at the peak; a higher peak restarts the count."""
 
     def __init__(self) -> None:
         self.peak = 0.0
@@ -292,20 +449,20 @@ class _Spectrum:
             return 0.0, 0.0, len(self._energy)
         with np.errstate(divide="ignore"):
             flatness = float(np.exp(np.log(self._energy / mean).mean()))
-        heard = self._energy > 0
-        complexity = float((self._change[heard] / self._energy[heard]).sum())
+        audible = self._energy > 0
+        complexity = float((self._change[audible] / self._energy[audible]).sum())
         return flatness, complexity, len(self._energy)
 
 
 def all_finite(samples: Audio) -> bool:
-    """Whether no sample is NaN or infinite; quick where none is."""
+    """Whether no sample is NaN or infinite; fast if that is so."""
     with np.errstate(invalid="ignore", over="ignore"):
         total = samples.sum()
     return bool(np.isfinite(total) or np.isfinite(samples).all())
 
 
 def _mixed(channels: Audio) -> Audio:
-    """The mean of the channels; for few of them quicker than ``mean``."""
+    """The mean of the channels; faster than ``mean`` if they are few."""
     mono: Audio = channels[0]
     if len(channels) == 1:
         return mono
@@ -322,7 +479,7 @@ def _floating(block: Audio) -> Audio:
         return block
     if not np.issubdtype(block.dtype, np.floating):
         raise Agl1kError(
-            f"Samples are {block.dtype}, whose full scale is unknown. "
+            f"The samples are {block.dtype}, so their full scale is unknown. "
             "Give floating-point numbers with full scale at ±1."
         )
     return block.astype(np.float64)
@@ -333,6 +490,6 @@ def _square_sum(samples: Audio) -> float:
     whole = len(samples) // _SUM_OF * _SUM_OF
     rows = samples[:whole].reshape(-1, _SUM_OF)
     rest = samples[whole:].astype(np.float64)
-    # Not np.dot: its threads would take a second core and gain nothing.
+    # not np.dot, whose threads would use a second core and gain nothing
     total = np.einsum("ij,ij->i", rows, rows).sum(dtype=np.float64)
     return float(total + np.einsum("i,i->", rest, rest))

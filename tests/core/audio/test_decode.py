@@ -23,6 +23,10 @@ PLACE = "Rue Mellah, Essaouira"
 SHARED = Path(__file__).parents[4] / "shared" / "agl1k" / "audio"
 
 
+def peaks_of(path: Path, n: int = 200) -> list[float]:
+    return audio.outline(path, n)[1]
+
+
 def holds_place(data: bytes) -> bool:
     return any(PLACE.encode(code) in data for code in ("utf-8", "utf-16-le", "utf-16-be"))
 
@@ -165,7 +169,7 @@ def test_mp3_frames_are_copied_as_they_are(tmp_path: Path) -> None:
 def test_copy_is_the_same_sound(tmp_path: Path) -> None:
     source = sounds.encode(tmp_path / "a.flac", "flac", sounds.tone(3))
     copy = audio.tag_free_copy(source, tmp_path / "copy")
-    ours, theirs = audio.waveform_peaks(source, 20), audio.waveform_peaks(copy, 20)
+    ours, theirs = peaks_of(source, 20), peaks_of(copy, 20)
     assert ours == pytest.approx(theirs, abs=0.06)
 
 
@@ -187,10 +191,10 @@ def test_samples_that_are_no_numbers_do_not_stop_a_copy(tmp_path: Path) -> None:
     samples[:, 1000:2000] = np.nan
     samples[:, 3000:3100] = np.inf
     source = sounds.encode(tmp_path / "a.wav", "pcm_f32le", samples)
-    peaks = audio.waveform_peaks(audio.tag_free_copy(source, tmp_path / "copy"))
+    peaks = peaks_of(audio.tag_free_copy(source, tmp_path / "copy"))
     assert len(peaks) == 200
     assert max(peaks) == 1.0
-    assert max(audio.waveform_peaks(source)) == 1.0
+    assert max(peaks_of(source)) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -242,7 +246,7 @@ def test_rate_and_channels_stay_when_a_file_changes_them(tmp_path: Path) -> None
 
 def test_peaks_follow_the_loudness(tmp_path: Path) -> None:
     path = sounds.encode(tmp_path / "a.wav", "pcm_s16le", sounds.tone(4))
-    peaks = audio.waveform_peaks(path, 10)
+    peaks = peaks_of(path, 10)
     assert peaks == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0], abs=0.02)
     assert peaks == [round(peak, 2) for peak in peaks]
 
@@ -250,9 +254,9 @@ def test_peaks_follow_the_loudness(tmp_path: Path) -> None:
 def test_peaks_of_silence_and_of_a_short_file(tmp_path: Path) -> None:
     silence = np.zeros((1, 44100), dtype=np.float32)
     path = sounds.encode(tmp_path / "a.wav", "pcm_s16le", silence)
-    assert audio.waveform_peaks(path) == [0.0] * 200
+    assert peaks_of(path) == [0.0] * 200
     path = sounds.encode(tmp_path / "b.wav", "pcm_s16le", sounds.tone(0.01))
-    peaks = audio.waveform_peaks(path)
+    peaks = peaks_of(path)
     assert len(peaks) == 200
     assert max(peaks) == 1.0
 
@@ -282,13 +286,13 @@ def header_only(path: Path) -> None:
 
 BROKEN: list[tuple[Callable[[Path], object], str]] = [
     (lambda path: path.touch(), "is empty"),
-    (lambda path: path.write_text("<html>Not found</html>" * 100), "no audio that can be read"),
-    (lambda path: path.write_bytes(b"ID3\x04\0\0\0\0\0\x0a" + b"\0" * 10), "no audio|No sound"),
-    (lambda path: path.write_bytes(bytes(10000)), "no audio that can be read"),
+    (lambda path: path.write_text("<html>Not found</html>" * 100), "not audio in a known format"),
+    (lambda path: path.write_bytes(b"ID3\x04\0\0\0\0\0\x0a" + b"\0" * 10), "not audio|No sound"),
+    (lambda path: path.write_bytes(bytes(10000)), "not audio in a known format"),
     (picture, "no sound, only pictures"),
-    (playlist, "no audio that can be read"),
-    (concat_script, "no audio that can be read"),
-    (header_only, "No sound could be decoded|no audio that can be read"),
+    (playlist, "not audio in a known format"),
+    (concat_script, "not audio in a known format"),
+    (header_only, "No sound could be decoded|not audio in a known format"),
     (lambda path: path.mkdir(), "cannot be read"),
     (lambda path: None, "cannot be read: No such file"),
 ]
@@ -300,7 +304,7 @@ def test_a_broken_file_is_named_and_its_name_is_not(
 ) -> None:
     path = tmp_path / "RueMellahEssaouira.mp3"
     write(path)
-    for use in (audio.probe, audio.waveform_peaks, audio.check_beginning):
+    for use in (audio.probe, audio.outline, audio.check_beginning):
         with pytest.raises(Agl1kError, match=message) as caught:
             use(path)
         assert "Essaouira" not in str(caught.value)

@@ -104,17 +104,17 @@ def test_no_samples_are_refused(f: object, shape: tuple[int, ...]) -> None:
 def test_samples_that_are_no_numbers_are_refused(bad: float) -> None:
     samples = noise(5000)
     samples[4321] = bad
-    with pytest.raises(Agl1kError, match="no finite numbers"):
+    with pytest.raises(Agl1kError, match="not finite"):
         measure([samples], RATE_HZ)
 
 
 def test_integers_are_refused_for_their_scale_is_unknown() -> None:
-    with pytest.raises(Agl1kError, match="int16, whose full scale is unknown"):
+    with pytest.raises(Agl1kError, match="int16, so their full scale is unknown"):
         rms_energy(np.ones(9, np.int16), RATE_HZ)
 
 
 def test_a_rate_of_zero_is_refused() -> None:
-    with pytest.raises(Agl1kError, match="sample rate of 0 Hz"):
+    with pytest.raises(Agl1kError, match="sample rate is 0 Hz"):
         rms_energy(noise(), 0)
 
 

@@ -90,7 +90,7 @@ def test_a_truncated_file_is_never_taken_for_whole(
     assert inspection.outcome in (Outcome.TRUNCATED, Outcome.NOT_AUDIO)
     assert not inspection.usable
     assert inspection.message.endswith(
-        ("Fetch or copy it again.", "Give a recording in MP3, M4A, FLAC, WAV or Ogg.")
+        ("Fetch or copy it again.", "Use a recording in MP3, M4A, FLAC, WAV or Ogg.")
     )
 
 
