@@ -1,1 +1,1 @@
-"""What must survive: guesses and submissions in a database, and their way to the Hub."""
+"""Guesses and submissions in a database, and their publication on the Hub."""

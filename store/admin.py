@@ -1,6 +1,6 @@
-"""``agl1k admin``: what the keeper of a server does to its database and its public dataset.
+"""``agl1k admin``: maintenance of a server's database and its public dataset.
 
-Exit codes: 0 done, 1 refused or not done with the reason on stderr, 2 wrong usage.
+Exit codes: 0 done, 1 refused or failed with the reason on stderr, 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Commands(TyperGroup):
 
 app = typer.Typer(
     cls=_Commands,
-    help="Keep a server's database and its public dataset.",
+    help="Maintain a server's database and its public dataset.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -68,10 +68,10 @@ def _needed(remote: Remote | None) -> Remote:
 def status(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Tell what is stored, what is published, what waits, and what is wrong."""
+    """Show what is stored, what is published, what waits, and what is wrong."""
     with _opened() as (_, database, remote):
         backlog, published = Outbox(database).backlog(), card.count(database)
-        told: dict[str, object] = {
+        found: dict[str, object] = {
             "dataset": remote.repo if remote else None,
             "published_rows": published.rows,
             "waiting_rows": backlog.rows,
@@ -81,9 +81,9 @@ def status(
             "problems": _problems(remote),
         }
     if as_json:
-        typer.echo(json.dumps(told))
+        typer.echo(json.dumps(found))
         return
-    for name, value in told.items():
+    for name, value in found.items():
         typer.echo(f"{name}: {value}")
 
 
@@ -98,13 +98,13 @@ def _problems(remote: Remote | None) -> list[str]:
 
 @app.command()
 def push() -> None:
-    """Push now what waits, once, and tell what is left."""
+    """Push everything that waits, once, and show what is left."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     with _opened() as (options, database, remote):
         publisher = Publisher(database, _needed(remote), limits_for(options.hub))
         with hub_lock(database) as mine:
             if not mine:
-                raise Agl1kError("The app is busy with the Hub, and pushes itself. Try again.")
+                raise Agl1kError("The app is pushing at the moment. Try again later.")
         publisher.turn()
         left = Outbox(database).backlog()
     typer.echo(f"{left.rows} rows wait, {left.withdrawn} withdrawn submissions are still published")
@@ -114,7 +114,7 @@ def push() -> None:
 
 @app.command()
 def restore() -> None:
-    """Bring back every published row that is not in the database."""
+    """Restore every published row that is missing in the database."""
     with _opened() as (_, database, remote), hub_lock(database, 60) as mine:
         if not mine:
             raise Agl1kError("The app is busy with the Hub. Nothing was read; try again later.")
@@ -128,14 +128,14 @@ def restore() -> None:
 
 @app.command()
 def export(
-    folder: Annotated[Path, typer.Argument(help="A folder that is not there yet, or is empty.")],
+    folder: Annotated[Path, typer.Argument(help="A folder that is empty or does not exist yet.")],
 ) -> None:
-    """Write the dataset as it would be published into a folder, for load_dataset(FOLDER, …)."""
+    """Write the dataset into a folder as it would be published, for load_dataset(FOLDER, …)."""
     with _opened() as (options, database, _):
         try:
             if folder.is_dir() and any(folder.iterdir()):
                 raise Agl1kError(
-                    f"{folder} is not empty. Nothing was written; name another folder."
+                    f"{folder} is not empty. Nothing was written; give another folder."
                 )
             n_rows = _export(database, folder, options.hub.dataset or str(folder))
         except OSError as error:
@@ -164,9 +164,9 @@ def _export(database: Database, folder: Path, name: str) -> int:
 
 @app.command()
 def forget(
-    player_id: Annotated[str, typer.Argument(help="The player's id, as the dataset has it.")],
+    player_id: Annotated[str, typer.Argument(help="The player's id, as in the dataset.")],
 ) -> None:
-    """Delete a player's rows here and in the dataset with its history; tell what is left."""
+    """Delete a player's rows here, in the dataset and in its history; show what is out of reach."""
     with _opened() as (_, database, remote):
         done = forget_player(database, remote, player_id)
     typer.echo(
@@ -174,7 +174,7 @@ def forget(
         f"{done.rows_waiting} of the answers waited in files. "
         f"Deleted in the dataset: {done.rows_published} answers."
     )
-    typer.echo("Not reached:")
+    typer.echo("Out of reach:")
     for sentence in done.missed:
         typer.echo(f"- {sentence}")
     if not done.is_done:

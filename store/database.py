@@ -1,4 +1,4 @@
-"""Opening the database, by URL: SQLite in one file by default, PostgreSQL for several replicas."""
+"""The database, opened by URL: SQLite in one file, or PostgreSQL for several servers."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Database:
     """One open database, its tables up to date; safe to share between threads.
 
     ``url``: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, ``sqlite://`` (in memory, for
-    tests) or ``postgresql://user:password@host/name``. Raises ``Agl1kError`` with what to do when
-    it cannot be opened, written, or was made by a newer AGL1K. ``busy_s``: how long to wait for
-    another process that writes to the same SQLite file.
+    tests) or ``postgresql://user:password@host/name``. Raises ``Agl1kError`` if it cannot be opened
+    or written, or belongs to a newer AGL1K. ``busy_s`` is how long to wait for another process that
+    writes to the same SQLite file.
     """
 
     def __init__(self, url: str, *, busy_s: float = 20) -> None:
@@ -71,7 +71,7 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Give the connections back; the object is of no use afterwards."""
+        """Close all connections; the object cannot be used afterwards."""
         self.engine.dispose()
 
     def __enter__(self) -> Database:
@@ -82,17 +82,17 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection to read from; don't nest."""
+        """A connection for reading; must not be nested."""
         alone = self._one_writer if self._in_memory else nullcontext()
         with self._explained(), alone, self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A connection in a transaction, committed to the disk when the block ends; don't nest.
+        """A connection in a transaction that is committed when the block ends; must not be nested.
 
-        On SQLite one thread at a time has it: left to themselves, threads poll for the file's
-        lock, and the unlucky one waits for more than a second.
+        On SQLite only one thread has it at a time: otherwise threads would poll for the file's
+        lock, and the unlucky ones would wait for more than a second.
         """
         with self._explained(), self._one_writer, self._writing.begin() as connection:
             yield connection
@@ -100,42 +100,42 @@ class Database:
     def insert_new(
         self, connection: Connection, table: Table, values: Mapping[str, object]
     ) -> bool:
-        """Insert a row unless it would break uniqueness; tells whether it was inserted."""
+        """Insert a row unless it would violate uniqueness; returns whether it was inserted."""
         insert = sqlite.insert if self._on_sqlite else postgresql.insert
         statement = insert(table).on_conflict_do_nothing()
-        # without the option psycopg's count is lost with its cursor
+        # without this option, psycopg's count is lost with its cursor
         counted = statement.execution_options(preserve_rowcount=True)
         return connection.execute(counted, values).rowcount == 1
 
     def insert_new_rows(
         self, connection: Connection, table: Table, rows: Sequence[Mapping[str, object]]
     ) -> None:
-        """Insert many rows, each unless it would break uniqueness."""
+        """Insert many rows, each unless it would violate uniqueness."""
         insert = sqlite.insert if self._on_sqlite else postgresql.insert
         if rows:
             connection.execute(insert(table).on_conflict_do_nothing(), rows)
 
     def serve(self) -> None:
-        """From now on errors reach people on a page: they name no place, but the log does."""
+        """From now on errors are shown to visitors: only the log names the database."""
         self._is_served = True
 
     def check_writable(self) -> None:
-        """Raises ``Agl1kError`` with what to do when nothing can be written."""
+        """Raise ``Agl1kError`` if nothing can be written."""
         with self.write() as connection:
             self._touch(connection)
 
     def _touch(self, connection: Connection) -> None:
-        """Write something: a disk that is full takes what only frees."""
+        """Write something new: a full disk still accepts statements that only free space."""
         value = datetime.now(UTC).isoformat().encode()
         known = update(meta).where(meta.c.name == _TOUCHED).values(value=value)
         if not connection.execute(known).rowcount:
             self.insert_new(connection, meta, {"name": _TOUCHED, "value": value})
 
     def scrub(self, *, rewrite: bool = False) -> bool:
-        """Let nothing that was deleted be left in the files; False when others' use forbids it.
+        """Remove what was deleted from the files, too; False if other connections prevent it.
 
-        ``rewrite``: PostgreSQL writes what it holds of players anew, and until then they wait;
-        else it only frees the room of deleted submissions, and their bytes go when it is used.
+        With ``rewrite``, PostgreSQL rewrites the tables about players, who wait meanwhile. Without
+        it, PostgreSQL only frees the space of deleted submissions, to be overwritten later.
         """
         if self._in_memory:
             return True
@@ -145,17 +145,17 @@ class Database:
                 wanted = "FULL guesses, rounds, shards" if rewrite else "submission_files, shards"
                 connection.exec_driver_sql(f"VACUUM {wanted}")
                 return True
-            # deleted rows are overwritten in the file, but stand in the log until it is emptied
+            # deleted rows are overwritten in the file, but stay in the log until it is emptied
             row = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
             return bool(row[0] == 0)
 
     def secret(self, name: str) -> bytes:
-        """32 random bytes kept under ``name``, the same for every process on this database."""
+        """32 random bytes stored under ``name``, the same for all processes on this database."""
         return self._kept(f"secret:{name}", secrets.token_bytes(32))
 
     @property
     def replica_id(self) -> str:
-        """A random id of this database, made once."""
+        """A random id of this database, created once."""
         return self._kept("replica_id", uuid.uuid4().hex.encode()).decode()
 
     def _kept(self, name: str, fresh: bytes) -> bytes:
@@ -175,7 +175,7 @@ class Database:
             if not self._on_sqlite:  # released with the transaction
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(4710971)")
             upgrade(connection)
-            self._touch(connection)  # tells now, not at the first guess, that it cannot be
+            self._touch(connection)  # fails now, not at the first guess
 
     def _check_file(self) -> None:
         file = _file(self.url)
@@ -196,10 +196,12 @@ class Database:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except IntegrityError as error:  # the caller's mistake; PostgreSQL would tell the whole row
+        except (
+            IntegrityError
+        ) as error:  # the caller's mistake; PostgreSQL would quote the whole row
             diagnosis = getattr(error.orig, "diag", None)
             rule = diagnosis.constraint_name if diagnosis else error.orig
-            raise ValueError(f"the row breaks a rule of its table: {rule}") from None
+            raise ValueError(f"the row violates a rule of its table: {rule}") from None
         except DBAPIError as error:
             sentence = _sentence(error.orig).format(where=self._where)
             if not self._is_served:
@@ -210,25 +212,27 @@ class Database:
 
 _FOR_EVERYBODY = (
     "This server cannot read or store anything at the moment; nothing was stored. Please try again "
-    "later. Its log tells its keeper why."
+    "later. The server's log says why."
 )
 _DAMAGED = (
-    "{where} is damaged, or is no SQLite database. Nothing was changed. Move the file away (with "
-    "its -wal and -shm files) and start again, or put back a backup."
+    "{where} is damaged, or is not an SQLite database. Nothing was changed. Move the file away "
+    "(with its -wal and -shm files) and start again, or restore a backup."
 )
-_FULL = "{where} could not grow: the disk is full. Nothing was stored. Free some space, try again."
+_FULL = (
+    "{where} could not grow: the disk is full. Nothing was stored. Free some space and try again."
+)
 _READ_ONLY = (
     "{where} cannot be written. Give this user the right to write the file and its folder, or set "
     "AGL1K_DATABASE to another place."
 )
-_BUSY = "{where} is held by another program. Close that program, or try again in a moment."
+_BUSY = "{where} is locked by another program. Close that program, or try again in a moment."
 _NOT_OPENED = (
-    "{where} cannot be opened. See that its folder exists and can be written, or set "
+    "{where} cannot be opened. Make sure that its folder exists and can be written, or set "
     "AGL1K_DATABASE to another place."
 )
 _UNREACHABLE = (
-    "{where} does not let us in. See that the server runs, and that host, port, name, user and "
-    "password in AGL1K_DATABASE are right."
+    "{where} refuses the connection. Make sure that the server runs, and that host, port, name, "
+    "user and password in AGL1K_DATABASE are correct."
 )
 _SENTENCES = {
     "SQLITE_FULL": _FULL,
@@ -252,8 +256,8 @@ def _sentence(error: BaseException | None) -> str:
             return sentence
     if code[:2] in ("", "08", "28", "3D", "57") and not isinstance(error, sqlite3.Error):
         return _UNREACHABLE
-    told = str(error).partition("\n")[0].replace("{", "{{").replace("}", "}}")
-    return f"{{where}} gave an error: {told} ({code or 'no code'}). Please report this."
+    message = str(error).partition("\n")[0].replace("{", "{{").replace("}", "}}")
+    return f"{{where}} gave an error: {message} ({code or 'no code'}). Please report this."
 
 
 def _parse(text: str) -> URL:
@@ -270,8 +274,8 @@ def _parse(text: str) -> URL:
     if url is None or url.drivername not in names:
         shown = "its value" if url is None else repr(url.render_as_string(hide_password=True))
         raise Agl1kError(
-            f"AGL1K_DATABASE: {shown} is no database we can use. Set it to sqlite:///file.db or "
-            "postgresql://user:password@host/name, or unset it."
+            f"AGL1K_DATABASE: {shown} is not a database that AGL1K can use. Set it to "
+            "sqlite:///file.db or postgresql://user:password@host/name, or unset it."
         )
     return url.set(drivername=names[url.drivername])
 
@@ -286,8 +290,8 @@ def _make_folder(url: URL) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Agl1kError(
-            f"The folder {folder} for the database cannot be made: {error.strerror}. "
-            "Make it yourself, or set AGL1K_DATABASE to another place."
+            f"The folder {folder} for the database cannot be created: {error.strerror}. "
+            "Create it yourself, or set AGL1K_DATABASE to another place."
         ) from error
 
 
@@ -297,7 +301,7 @@ def _sqlite(url: URL, in_memory: bool, busy_s: float) -> Engine:
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _record: object) -> None:
-        connection.isolation_level = None  # the driver's own BEGIN would come too late
+        connection.isolation_level = None  # the driver itself would begin too late
         connection.execute(f"PRAGMA busy_timeout = {round(busy_s * 1000)}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
@@ -314,7 +318,7 @@ def _sqlite(url: URL, in_memory: bool, busy_s: float) -> Engine:
 
 
 def _write_ahead(connection: sqlite3.Connection, busy_s: float) -> None:
-    """Turn on the write-ahead log; the file remembers. SQLite doesn't wait for its lock here."""
+    """Turn on the write-ahead log, for good. SQLite itself does not wait for its lock here."""
     for attempt in Retrying(
         stop=stop_after_delay(busy_s),
         wait=wait_random(0.005, 0.05),
@@ -337,14 +341,14 @@ def _postgres(url: URL) -> Engine:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers and arrays of numpy as Python's own."""
+    """NumPy's numbers and arrays as those of Python."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 def _engine(url: URL, **options: Any) -> Engine:
-    """Parameters are hidden, so that no error and no log repeats what a person wrote."""
+    """Parameters are hidden, so that no error and no log quotes what a person wrote."""
     return create_engine(
         url,
         hide_parameters=True,

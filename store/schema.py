@@ -1,7 +1,7 @@
-"""The tables, as SQLAlchemy Core metadata: what is kept, and the types that carry it.
+"""The tables, as SQLAlchemy Core metadata, and the types of their columns.
 
-Nothing here tells who a person is: no address, no browser, no mail. A player is the random id
-that the server gave to a browser.
+Nothing here identifies a person: no network address, no browser, no e-mail. A player is a random
+id that the server gave to a browser.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from sqlalchemy.types import TypeDecorator
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware time in UTC on both engines; a naive one is refused with ``ValueError``."""
+    """An aware time in UTC on both engines; a naive one raises ``ValueError``."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -48,12 +48,12 @@ class UtcDateTime(TypeDecorator[datetime]):
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         if value is None:
             return None
-        moment: datetime = value  # SQLite forgets the zone, PostgreSQL answers in the session's
+        moment: datetime = value  # SQLite drops the zone, PostgreSQL uses the session's
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 class SafeText(TypeDecorator[str]):
-    """Text that both engines take: NUL and lone surrogates become U+FFFD."""
+    """Text that both engines accept: NUL and lone surrogates become U+FFFD."""
 
     impl = Text
     cache_ok = True
@@ -79,7 +79,7 @@ metadata = MetaData(
 
 
 class MetaColumns(TypedColumns):
-    """What the database knows of itself: signing keys and its own id."""
+    """What the database stores about itself: signing keys and its own id."""
 
     name: Named[str] = Column(SafeText, primary_key=True)
     value: Named[bytes] = Column(LargeBinary)
@@ -114,7 +114,7 @@ rounds = Table(
     CheckConstraint("mode IN ('free', 'daily', 'challenge')", name="mode"),
     CheckConstraint("position >= 0", name="position"),
     Index("ix_rounds_player_id", "player_id", "created_utc"),
-    Index(  # two tabs that open the same day get one round, not two tries
+    Index(  # two tabs that open the same day get one round, not two attempts
         "uq_rounds_daily",
         "player_id",
         "benchmark",
@@ -130,9 +130,9 @@ rounds = Table(
 class GuessColumns(TypedColumns):
     """One answer to one clip of one round. No foreign key to ``rounds``: guesses outlive them.
 
-    ``sequence`` only grows and is never used twice. On PostgreSQL a lower one may be committed
-    after a higher one, so whoever passes rows on has to claim them, not remember the last:
-    ``shard`` names the file that publishes the row, None until it is sealed into one.
+    ``sequence`` only grows and is never reused. On PostgreSQL a lower number may be committed after
+    a higher one, so publishing must claim rows instead of remembering the last number: ``shard``
+    names the file that publishes the row, and is None until the row is sealed into one.
     """
 
     sequence: Named[int] = Column(SEQUENCE, primary_key=True)
@@ -229,7 +229,7 @@ submissions = Table(
 
 
 class FileColumns(TypedColumns):
-    """The submitted bytes, gzip-compressed, apart from the rows that lists read."""
+    """The submitted bytes, compressed with gzip, apart from the rows that lists read."""
 
     submission_id: Named[str] = Column(
         SafeText, ForeignKey("submissions.submission_id"), primary_key=True
@@ -241,9 +241,10 @@ submission_files = Table("submission_files", metadata, FileColumns)
 
 
 class ShardColumns(TypedColumns):
-    """A file of the public dataset: sealed here, or read from there.
+    """A file of the public dataset, sealed here or read from there.
 
-    ``content`` is kept from sealing until the Hub has it, so that every try sends the same bytes.
+    ``content`` is kept from sealing until the Hub has it, so that every attempt sends the same
+    bytes.
     """
 
     name: Named[str] = Column(SafeText, primary_key=True)

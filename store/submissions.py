@@ -1,4 +1,4 @@
-"""Submissions: scored prediction files on a board, and how they are taken back."""
+"""Submissions: scored prediction files on a board, and how they are withdrawn."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Kind = Literal["verified", "baseline"]
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One row of a board and how it came about.
+    """One scored prediction file of a board.
 
-    ``evaluation`` is ``Evaluation.to_dict()``; JSON knows no NaN, so NaN comes back as None.
+    ``evaluation`` is ``Evaluation.to_dict()``; JSON has no NaN, so NaN is read back as None.
     ``model_date`` is YYYY-MM-DD or "". ``file_bytes`` is the size of the file, ``file_sha256``
     its hash in hex. ``owner`` is "" unless a login vouched for a name.
     """
@@ -58,9 +58,9 @@ _COLUMNS = [submissions.c[field.name] for field in fields(Submission)]
 
 
 class SubmissionStore:
-    """Submissions and their files in a ``Database``; every method may be called from any thread.
+    """Submissions and their files in a ``Database``; safe to use from any thread.
 
-    ``admit`` is called before one is stored; it raises ``Agl1kError`` when none may be.
+    ``admit`` is called before a submission is stored; it raises ``Agl1kError`` to refuse it.
     """
 
     def __init__(self, database: Database, admit: Callable[[], None] = lambda: None) -> None:
@@ -70,9 +70,9 @@ class SubmissionStore:
     def publish(self, submission: Submission, file: bytes) -> str:
         """Put a submission and its file on the board; returns the key that withdraws it.
 
-        The key is told this once: only its hash is kept. Raises ``Agl1kError`` when the same
-        file already stands for the same model, ``ValueError`` when the size is not the file's.
-        The hash is not computed again: it is that of the file when it was read.
+        Only the key's hash is stored, so it cannot be returned again. Raises ``Agl1kError`` if the
+        same file is already published for the same model, ``ValueError`` if the size does not match
+        the file. The hash is not computed again: it is that of the file when it was read.
         """
         if len(file) != submission.file_bytes:
             raise ValueError("file_bytes is not the size of the file")
@@ -103,7 +103,7 @@ class SubmissionStore:
         return self._select(*conditions)
 
     def file(self, submission_id: str) -> bytes:
-        """The submitted bytes; raises ``Agl1kError`` when there are none (any more)."""
+        """The submitted bytes; raises ``Agl1kError`` if they are not stored (any more)."""
         query = select(submission_files.c.content_gzip).where(
             submission_files.c.submission_id == submission_id
         )
@@ -111,17 +111,17 @@ class SubmissionStore:
             content = connection.scalar(query)
         if content is None:
             raise Agl1kError(
-                f"No file is kept for submission {submission_id}. It was withdrawn, or the id is "
-                "not one of this server's: look it up on the board."
+                f"There is no file for submission {submission_id}. It was withdrawn, or the id is "
+                "wrong: look it up on the board."
             )
         return gzip.decompress(content)
 
     def withdraw(self, submission_id: str, key: str, owner: str = "") -> bool:
         """Take a submission off the board and delete its file.
 
-        It takes its key, or the ``owner`` that a login vouched for when it was published; else
-        False. The owner's name goes with it. Withdrawing twice with the key is True, and changes
-        nothing.
+        Returns False unless ``key`` is its key, or ``owner`` the name that a login vouched for when
+        it was published. The owner's name is deleted, too. Withdrawing again with the key returns
+        True and changes nothing.
         """
         mine = submissions.c.submission_id == submission_id
         with self._database.write() as connection:
@@ -135,12 +135,12 @@ class SubmissionStore:
             connection.execute(
                 delete(submission_files).where(submission_files.c.submission_id == submission_id)
             )
-        with suppress(Agl1kError):  # it is withdrawn, even if another's use forbids this
+        with suppress(Agl1kError):  # it is withdrawn, even if other connections prevent this
             self._database.scrub()
         return True
 
     def revision(self) -> str:
-        """A short text that changes whenever a submission comes, goes or is withdrawn."""
+        """A short text that changes whenever a submission is added, withdrawn or removed."""
         query = select(
             func.max(submissions.c.sequence),
             func.count(),
@@ -179,7 +179,7 @@ def _already_there(connection: Connection, new: Submission) -> str:
     if row is None:
         return f"Submission id {new.submission_id} is taken. Publish with a new id."
     return (
-        f"This very file already stands for the model {new.model!r}: submission "
+        f"This file is already published for the model {new.model!r}: submission "
         f"{row.submission_id}, published {row.created_utc:%Y-%m-%d %H:%M} UTC. "
         "Withdraw that one first, or publish under another model name."
     )

@@ -119,6 +119,6 @@ def test_a_damaged_file_is_told_and_left_as_it_is(tmp_path: Path) -> None:
     file.write_bytes(content)
     done = start({"AGL1K_DATABASE": f"sqlite:///{file}"}, tmp_path)
     assert done.returncode == 1
-    assert "agl1k.db is damaged, or is no SQLite database. Nothing was changed." in done.stderr
+    assert "agl1k.db is damaged, or is not an SQLite database. Nothing was changed." in done.stderr
     assert "Traceback" not in done.stderr
     assert file.read_bytes() == content

@@ -170,7 +170,7 @@ def test_a_full_backlog_refuses_politely_and_is_not_ready(tmp_path: Path) -> Non
         with pytest.raises(Exception, match=FULL):
             play_one(client)
         assert client.get("/readyz").status_code == 503
-        assert "the bound is reached" in client.get("/readyz").json()["problems"][0]
+        assert "which is the limit" in client.get("/readyz").json()["problems"][0]
         assert FULL in client.app.state.services.notice()  # type: ignore[attr-defined]
         assert client.get("/healthz").status_code == 200
 

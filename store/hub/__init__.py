@@ -1,6 +1,6 @@
-"""Guesses and submissions as a public Hub dataset: the database stays the truth.
+"""Guesses and submissions as a public dataset on the Hub; the database remains authoritative.
 
-``schema`` says what is published, ``outbox`` seals rows into files, ``remote`` speaks to the Hub,
-``publisher`` pushes in the background, ``reading`` brings rows back, ``rewriting`` joins files and
-takes rows out, ``card`` writes the dataset's page.
+``layout`` defines what is published, ``outbox`` seals rows into files, ``remote`` calls the Hub,
+``publisher`` pushes in the background, ``reading`` restores rows, ``rewriting`` joins files and
+removes rows, ``card`` writes the dataset's page.
 """

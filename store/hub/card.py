@@ -1,4 +1,4 @@
-"""The dataset's page, generated: what it holds, in which units, how to have rows deleted."""
+"""The dataset's page: what it holds, in which units, and how to have rows deleted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MARK = "<!-- AGL1K writes this page and overwrites it. -->"
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What the page tells of its rows, as far as this server knows them."""
+    """Statistics of the published rows, as far as this server knows them."""
 
     rows: dict[str, int]
     players: int
@@ -31,7 +31,7 @@ class Numbers:
 
 
 def count(database: Database, *, published_only: bool = True) -> Numbers:
-    """Count the rows that are in a file, or all that may be."""
+    """Count the rows that are in a file, or all that may be published."""
     counted = guesses.c.shard.is_not(None) if published_only else true()
     published = submissions.c.shard.is_not(None) if published_only else true()
     standing = published & submissions.c.withdrawn_utc.is_(None)
@@ -57,9 +57,9 @@ def count(database: Database, *, published_only: bool = True) -> Numbers:
 
 
 def declaration(kinds: Iterable[str]) -> str:
-    """The YAML of the page: which files belong to which configuration, and their columns.
+    """The page's YAML: which files belong to which configuration, and their columns.
 
-    Without it a file of an older or newer version would break ``load_dataset``.
+    Without it, a file of an older or newer version would break ``load_dataset``.
     """
     declared = [kind for kind in KINDS.values() if kind.name in set(kinds)]
     configs = [
@@ -80,7 +80,7 @@ def declaration(kinds: Iterable[str]) -> str:
 def build(repo: str, kinds: Sequence[str], numbers: Numbers, now: datetime) -> str:
     """The whole page."""
     sections = "\n".join(_section(repo, KINDS[name], numbers) for name in KINDS if name in kinds)
-    told = _PAGE.format(
+    text = _PAGE.format(
         repo=repo,
         now=f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
         players=numbers.players,
@@ -90,25 +90,25 @@ def build(repo: str, kinds: Sequence[str], numbers: Numbers, now: datetime) -> s
         licence=LICENCE,
         mark=_MARK,
     )
-    return declaration(kinds) + told
+    return declaration(kinds) + text
 
 
 def is_ours(page: str) -> bool:
-    """Whether AGL1K wrote the page, so that it may be written anew."""
+    """Whether AGL1K wrote the page, so that it may be rewritten."""
     return _MARK in page
 
 
 def declares(page: str, kinds: Iterable[str]) -> bool:
-    """Whether the page declares just these kinds with today's columns."""
+    """Whether the page declares exactly these kinds with the current columns."""
     return page.startswith(declaration(kinds))
 
 
 def is_newer(page: str) -> bool:
     """Whether the page declares columns, or kinds of rows, that only a newer version knows."""
     declared = page.removeprefix("---\n").partition("\n---\n")[0]
-    told = re.findall(r"^[- ]+(?:config_)?name: (\S+)$", declared, re.MULTILINE)
+    names = re.findall(r"^[- ]+(?:config_)?name: (\S+)$", declared, re.MULTILINE)
     known = {field.name for kind in KINDS.values() for field in kind.fields}
-    return not known.union(KINDS).issuperset(told)
+    return not known.union(KINDS).issuperset(names)
 
 
 def _pattern(kind: Kind) -> str:
@@ -147,31 +147,32 @@ _PAGE = """
 
 [AGL1K](https://github.com/Rising0321/AGL1K) asks: given only a sound, where on Earth was it made?
 These are the answers of the people who played the arena, and the prediction files of the models on
-its leaderboard, as the server published them on its own.
+its leaderboard, published automatically by the server.
 
 Counted on {now}: {players:,} players, {clips:,} clips{span}.
 
 {sections}
-An answer's place on Earth is a guess about a recording, never where its player was.
+The place in an answer is a guess about a recording; it says nothing about where the player was.
 
 ## How ids are made
 
 `player_id` is a random 128-bit number that the server gave to a browser and signed, so that nobody
-can play under another's. It is in no relation to an account, an address or a device; another
-browser is another player. `guess_id` is derived from the round and the position in it, so an answer
-counts once. `round_id` and `submission_id` are random. Nicknames, addresses, browsers and mail
-addresses are not in here: the server does not keep them, or, with nicknames, does not publish them.
+can play under another player's id. It is not derived from an account, an address or a device;
+another browser is another player. `guess_id` is derived from the round and the position in it, so
+an answer counts once. `round_id` and `submission_id` are random. The dataset contains no nicknames,
+network addresses, browser names or e-mail addresses: the server does not publish nicknames, and
+does not store the rest.
 
-Rows are added every few minutes and files of past days are joined, so a row moves between files;
-its id stays. Each id is there once; if a failed upload ever left one twice, joining removes it.
+Rows are added every few minutes and files of past days are joined, so a row may move between files;
+its id does not change. Each id occurs once; if a failed upload duplicates one, joining removes it.
 
 ## Having rows deleted
 
-The About tab of the arena tells your player id. Send it to those who run the arena, or open a
+The About tab of the arena shows your player id. Send it to the people who run the arena, or open a
 discussion here: they run `agl1k admin forget PLAYER_ID`, which rewrites the files without your
 rows, erases the history of this repository, and deletes the old files. A submission is withdrawn
 on the Submit tab, with its key or by the owner who was signed in, with the same effect.
-Copies that others made before stay with them.
+Copies that others have made cannot be deleted.
 
 ## Licence and citation
 

@@ -1,4 +1,4 @@
-"""A player's rows, deleted here and in the dataset, and what is out of reach."""
+"""Deletes a player's rows here and in the dataset, and lists what it cannot reach."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WAIT_S = 300.0
 
 @dataclass
 class Forgotten:
-    """What was deleted where; ``missed`` tells, sentence by sentence, what was not reached."""
+    """How much was deleted where; ``missed`` has a sentence for everything out of reach."""
 
     rows_here: int = 0
     rounds_here: int = 0
@@ -32,8 +32,8 @@ class Forgotten:
 def forget(database: Database, remote: Remote | None, player_id: str) -> Forgotten:
     """Delete every row of a player from the database, the waiting files and the dataset.
 
-    Safe to repeat. Raises ``Agl1kError`` when another process is busy with the Hub for minutes;
-    when the Hub does not do its part, ``is_done`` is False and ``missed`` says so.
+    Safe to repeat. Raises ``Agl1kError`` if another process is busy with the Hub for minutes. If
+    the Hub fails, ``is_done`` is False and ``missed`` says so.
     """
     outcome = Forgotten()
     with hub_lock(database, _WAIT_S) as mine:
@@ -58,14 +58,16 @@ def _forget_here(database: Database, player_id: str, outcome: Forgotten) -> None
     if not database.scrub(rewrite=True):
         outcome.missed.append(
             "The database's log of changes is in use and still holds the deleted rows. Stop the "
-            "app, run this command again, start the app."
+            "app, run this command again, and start the app."
         )
 
 
 def _forget_there(database: Database, remote: Remote, player_id: str, outcome: Forgotten) -> None:
     try:
         gone = take_out(remote, "player_id", [player_id])
-        Outbox(database).confirm(gone.deleted)  # what waited under these names is there, rewritten
+        Outbox(database).confirm(
+            gone.deleted
+        )  # the waiting files of these names were rewritten there
         outcome.rows_published = len(gone.rows)
         outcome.missed += gone.problems
         outcome.missed += [
@@ -78,11 +80,11 @@ def _forget_there(database: Database, remote: Remote, player_id: str, outcome: F
 
 
 def _out_of_reach(database: Database, remote: Remote | None) -> list[str]:
-    told = ["Copies that others made of the dataset before, and backups of this database."]
+    sentences = ["Copies that others have made of the dataset, and backups of this database."]
     if remote is not None:
-        told.append(
-            "Databases of other servers that publish into the same dataset: run this there, too."
+        sentences.append(
+            "Databases of other servers that publish in the same dataset: run this there, too."
         )
     if database.url.get_backend_name() != "sqlite":
-        told.append("PostgreSQL's own write-ahead log, until it recycles it.")
-    return told
+        sentences.append("PostgreSQL's write-ahead log, until PostgreSQL recycles it.")
+    return sentences

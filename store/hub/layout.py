@@ -1,6 +1,6 @@
-"""What is published: one Arrow schema for each kind of row, and Parquet bytes made by it.
+"""What is published: an Arrow schema for each kind of row, and Parquet files of it.
 
-Nothing else leaves: no nickname, and nothing that tells who a player is.
+Nothing else is: no nickname, and nothing that identifies a player.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from agl1k_core.errors import Agl1kError
 
 _TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int32()
 _TIME = pa.timestamp("us", tz="UTC")
-_MARK = b"agl1k"  # in a file's own metadata: its kind, so that a foreign file is never touched
+_MARK = b"agl1k"  # key of the kind in a file's metadata: files without it are never touched
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One published column; ``about`` tells its meaning and unit.
+    """One published column; ``about`` says what it means and its unit.
 
-    ``needed``: never None, in no file ever made; so not for a column that is added later.
+    ``needed``: never None in any file, old ones included; so not for a column that is added later.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Field:
     choices: tuple[str, ...] = ()
 
     def holds(self, column: pa.ChunkedArray) -> bool:
-        """Whether every value is one that AGL1K can have written."""
+        """Whether AGL1K can have written every value."""
         if self.needed and column.null_count:
             return False
         if self.choices and not set(column.unique().to_pylist()) <= {*self.choices, None}:
@@ -50,9 +50,9 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of published row, which is one configuration of the dataset.
+    """One kind of published row: one configuration of the dataset.
 
-    A new column goes to the end of ``fields``; files made before have None in it.
+    New columns go to the end of ``fields``; they are None in older files.
     """
 
     name: str
@@ -62,18 +62,18 @@ class Kind:
 
     @property
     def schema(self) -> pa.Schema:
-        """The declared schema, marked with the kind."""
+        """The declared schema, with the kind in its metadata."""
         columns = [(field.name, field.type) for field in self.fields]
         return pa.schema(columns, metadata={_MARK: self.name.encode()})
 
     def table(self, rows: Iterable[Mapping[str, object]]) -> pa.Table:
-        """The rows as a table of the declared schema; other keys are left out."""
+        """The rows as a table of the declared schema; other keys are ignored."""
         return pa.Table.from_pylist([dict(row) for row in rows], schema=self.schema)
 
     def conform(self, table: pa.Table) -> pa.Table:
-        """A table of another version in today's schema: columns it lacks are None.
+        """A table of another version in the current schema: missing columns are None.
 
-        Columns of a newer version follow ours, so that rewriting a file loses none.
+        Columns of a newer version follow ours, so that rewriting a file keeps them.
         """
         columns = [
             table[field.name].cast(field.type)
@@ -119,8 +119,8 @@ _HOW = (
     Field("score", _NUMBER, "geoscore, 0 to 5000: 5000·exp(−distance_km / 1492.7)", needed=False),
     Field("seconds", _NUMBER, "seconds from hearing to answering", needed=False),
     Field("mode", _TEXT, "free, daily or challenge", choices=("free", "daily", "challenge")),
-    Field("app_version", _TEXT, "version of AGL1K that took it"),
-    Field("created_utc", _TIME, "when it was taken, in UTC"),
+    Field("app_version", _TEXT, "version of AGL1K that stored the answer"),
+    Field("created_utc", _TIME, "when it was stored, in UTC"),
 )
 
 GUESSES = Kind(
@@ -150,10 +150,10 @@ SKIPS = Kind(
             choices=("skip", "timeout", "broken"),
         ),
         *_HOW,
-        *_PIN,  # where a pin stood that came after the time
+        *_PIN,  # the pin, if it was dropped after the time was up
     ),
 )
-#: Scores that a submission carries as columns, from the ``metrics`` of its evaluation.
+#: Scores of a submission that get columns, from the ``metrics`` of its evaluation.
 SCORES = (
     ("distance_km", "mean distance in km under the protocol"),
     ("geoscore", "mean geoscore, 0 to 5000"),
@@ -182,7 +182,7 @@ SUBMISSIONS = Kind(
             "verified (scored here) or baseline",
             choices=("verified", "baseline"),
         ),
-        Field("owner", _TEXT, "Hub name that a login vouched for, else empty"),
+        Field("owner", _TEXT, "Hub name that a login vouched for, or empty"),
         Field("protocol", _TEXT, "how predictions counted"),
         Field("scorer_version", _TEXT, "version of the scorer"),
         *(Field(name, _NUMBER, about, needed=False) for name, about in SCORES),
@@ -203,12 +203,12 @@ _NAME = re.compile(
 
 
 def shard_name(kind: Kind, day: str, origin: str, content: bytes) -> str:
-    """A name that no other content has: even a database put back from a backup overwrites none."""
+    """A name unique to the content: even a database restored from a backup overwrites no file."""
     return f"data/{kind.name}/{day}/{origin}-{hashlib.sha256(content).hexdigest()[:16]}.parquet"
 
 
 def kind_of(path: str) -> Kind | None:
-    """The kind of a file by its name; None when the name is not one of ours."""
+    """The kind of a file by its name; None if AGL1K does not use such names."""
     found = _NAME.fullmatch(path)
     return KINDS.get(found["kind"]) if found else None
 
@@ -220,20 +220,20 @@ def day_of(path: str) -> str:
 
 
 def to_parquet(table: pa.Table) -> bytes:
-    """The table as one Parquet file; always the same bytes for the same rows."""
+    """The table as a Parquet file; the same rows always give the same bytes."""
     sink = io.BytesIO()
     pq.write_table(table, sink, compression="zstd")
     return sink.getvalue()
 
 
 def from_parquet(name: str, content: bytes) -> pa.Table:
-    """The rows of a file in today's schema, with what a newer version has added.
+    """The rows of a file in the current schema, followed by columns of newer versions.
 
-    Raises ``Agl1kError`` when the file is not one that AGL1K wrote, or is broken.
+    Raises ``Agl1kError`` if the file was not written by AGL1K, or is broken.
     """
     kind = kind_of(name)
     if kind is None:
-        raise Agl1kError(f"{name} has no name that AGL1K gives. It is left alone.")
+        raise Agl1kError(f"{name} is not a name that AGL1K uses. The file is left alone.")
     try:
         table = pq.read_table(io.BytesIO(content))
         if (table.schema.metadata or {}).get(_MARK) != kind.name.encode():
@@ -253,7 +253,7 @@ _MOVE_IT = "It is left alone; move it out of the dataset's data folder, or load_
 
 
 def joined(kind: Kind, tables: Sequence[pa.Table]) -> pa.Table:
-    """All rows, oldest first, each id once."""
+    """All rows, oldest first, without duplicate ids."""
     table = pa.concat_tables(tables, promote_options="default").sort_by(
         [("created_utc", "ascending"), (kind.id_column, "ascending")]
     )

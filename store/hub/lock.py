@@ -1,4 +1,4 @@
-"""One process at a time speaks to the Hub for a database, whichever of its replicas it is."""
+"""A lock: only one process at a time calls the Hub on behalf of a database."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from sqlalchemy import text
 
 from store.database import Database
 
-_KEY = 4710972  # beside the one that guards migrations
+_KEY = 4710972  # next to the one that guards migrations
 _POLL_S = 0.2
 
 
 @contextmanager
 def hub_lock(database: Database, wait_s: float = 0) -> Iterator[bool]:
-    """Hold the lock for the block; gives False when others hold it for longer than ``wait_s``.
+    """Hold the lock during the block; yields False if others hold it for longer than ``wait_s``.
 
-    A process that dies lets it go.
+    It is released when its process dies.
     """
     if database.url.get_backend_name() != "sqlite":
         with _advisory(database, wait_s) as mine:

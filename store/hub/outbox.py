@@ -1,4 +1,4 @@
-"""The outbox: committed rows are sealed into files, which wait in the database until pushed."""
+"""The outbox: rows are sealed into files, which wait in the database until they are pushed."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from store.hub.layout import (
 )
 from store.schema import guesses, shards, submission_files, submissions
 
-#: Rows in one file at most; submissions carry their files.
+#: The most rows in one file; rows of submissions hold whole files.
 ROWS_PER_SHARD = {GUESSES.name: 20_000, SKIPS.name: 20_000, SUBMISSIONS.name: 4}
 _TABLES = {GUESSES.name: guesses, SKIPS.name: guesses, SUBMISSIONS.name: submissions}
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A sealed file that waits to be pushed."""
+    """A sealed file, waiting to be pushed."""
 
     name: str
     n_rows: int
@@ -43,7 +43,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What the Hub does not have yet; ``oldest_utc`` is the age of what waits longest."""
+    """How much the Hub does not have yet; ``oldest_utc`` is when the oldest of it was stored."""
 
     rows: int
     shards: int
@@ -66,7 +66,7 @@ class Outbox:
         self._clock = clock
 
     def seal(self) -> int:
-        """Seal every committed row that has no file yet; returns how many rows that were."""
+        """Seal every committed row that is not in a file yet; returns their number."""
         total = 0
         for kind in KINDS.values():
             while n_rows := self._seal(kind):
@@ -74,10 +74,10 @@ class Outbox:
         return total
 
     def _seal(self, kind: Kind) -> int:
-        """One file, and the claim of its rows, in one transaction.
+        """Store one file and mark its rows, in one transaction.
 
-        Rows of others' open transactions are not waited for: they are sealed the next time,
-        whatever their number is.
+        Rows of open transactions are not waited for; they are sealed next time, even if their
+        numbers are lower.
         """
         table, replica = _TABLES[kind.name], self._database.replica_id
         with self._database.write() as connection:
@@ -94,7 +94,7 @@ class Outbox:
         return len(rows)
 
     def pending(self, limit: int = 50, max_bytes: int = 64 * 2**20) -> list[Shard]:
-        """The files to push next, oldest first, together no larger than ``max_bytes``."""
+        """The files to push next, oldest first, in total at most ``max_bytes`` (or one file)."""
         size = func.length(shards.c.content).label("size")
         waiting = (
             select(shards.c.name, size)
@@ -118,7 +118,7 @@ class Outbox:
             return [Shard(row.name, row.n_rows, row.content) for row in found]
 
     def confirm(self, names: Iterable[str]) -> None:
-        """The Hub has these files; their bytes are let go."""
+        """Mark files as pushed, and drop their bytes."""
         with self._database.write() as connection:
             connection.execute(
                 update(shards)
@@ -133,7 +133,7 @@ class Outbox:
             return list(connection.scalars(query))
 
     def taken_out(self, submission_ids: Iterable[str]) -> None:
-        """These withdrawn submissions are in no file any more."""
+        """Mark withdrawn submissions as removed from all files."""
         with self._database.write() as connection:
             connection.execute(
                 update(submissions)
@@ -142,9 +142,9 @@ class Outbox:
             )
 
     def drop(self, column: str, values: Sequence[str]) -> int:
-        """Take rows out of the files that wait, by a column; returns how many.
+        """Remove rows with one of ``values`` from the waiting files; returns how many.
 
-        A file keeps its name, so that what an unconfirmed push has left on the Hub is replaced.
+        A file keeps its name, so that it replaces one that an unconfirmed push left on the Hub.
         """
         n_dropped = 0
         with self._database.write() as connection:
@@ -157,7 +157,7 @@ class Outbox:
         return n_dropped
 
     def backlog(self) -> Backlog:
-        """How much waits."""
+        """How much waits to be pushed or removed."""
         unsealed = [
             select(func.count(), func.min(guesses.c.created_utc)).where(guesses.c.shard.is_(None)),
             select(func.count(), func.min(submissions.c.created_utc)).where(_UNSEALED),
@@ -178,7 +178,7 @@ class Outbox:
             )
 
     def nothing_published(self) -> bool:
-        """Whether no file of this database has reached the Hub, or was read from there."""
+        """Whether no file of this database was ever pushed to the Hub or read from it."""
         query = select(shards.c.name).where(shards.c.pushed_utc.is_not(None)).limit(1)
         with self._database.read() as connection:
             return connection.execute(query).first() is None
@@ -204,7 +204,7 @@ def without(table: pa.Table, column: str, values: Sequence[str]) -> pa.Table:
 
 
 def published_rows(connection: Connection, kind: Kind, *conditions: ColumnElement[bool]) -> Any:
-    """Rows of a kind as they are published, oldest first, each with its ``sequence``."""
+    """Rows of a kind with their published columns, oldest first, and their ``sequence``."""
     return (_published(kind, row._mapping) for row in connection.execute(_query(kind, *conditions)))
 
 
@@ -255,7 +255,7 @@ def _keep(connection: Connection, shard: Shard, kind: Kind, now: datetime) -> No
 
 
 def _claim(connection: Connection, table: Table, numbers: Sequence[int], name: str) -> None:
-    for start in range(0, len(numbers), 10_000):  # SQLite takes no more than 32,766 parameters
+    for start in range(0, len(numbers), 10_000):  # SQLite accepts at most 32,766 parameters
         part = numbers[start : start + 10_000]
         connection.execute(update(table).where(table.c.sequence.in_(part)).values(shard=name))
 

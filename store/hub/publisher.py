@@ -1,4 +1,4 @@
-"""Pushing in the background: the game never waits for the Hub, and nothing acknowledged is lost."""
+"""Pushes in the background: the game never waits for the Hub, and no acknowledged row is lost."""
 
 from __future__ import annotations
 
@@ -22,27 +22,26 @@ from store.hub.rewriting import join_days, take_out
 
 log = logging.getLogger("agl1k.hub")
 
-COMMITS_PER_HOUR = 120  # the Hub allows about 128 to a repository
+COMMITS_PER_HOUR = 120  # the Hub allows about 128 per repository
 _REFRESH_S = 5.0
 
 READING_BACK = (
-    "This server is still reading back what was played before. Nothing is lost: try again in a "
-    "moment."
+    "This server is still restoring what was played before. Nothing is lost: try again in a moment."
 )
 FULL = (
-    "No answers are taken at the moment: the public dataset could not be reached for too long. "
+    "No answers are accepted at the moment: the public dataset has been unreachable for too long. "
     "Nothing that was played is lost. Please come back later."
 )
-BEHIND = "Answers are kept, but reach the public dataset late: it cannot be reached at the moment."
+BEHIND = "Answers are stored, but published late: the public dataset is unreachable at the moment."
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How often to push, when to warn, when to refuse, how long to wait.
+    """How often to push, when to warn, when to refuse, and how long to wait.
 
-    ``max_rows`` bounds what waits for the Hub; from half of it, or ``late_s`` of delay, the page
-    warns. A blank server takes no answers for ``answer_s``, within which a Hub that is there tells
-    what it has, and then for ``read_back_s`` at most, to read it.
+    At most ``max_rows`` rows may wait for the Hub; from half of it, or after ``late_s``, the page
+    warns. A server with an empty database accepts no answers for ``answer_s``, in which the Hub
+    should list its files, and then for at most ``read_back_s``, in which they are restored.
     """
 
     interval_s: float = 60
@@ -54,10 +53,7 @@ class Limits:
 
 
 class Publisher:
-    """Seals and pushes what a ``Database`` holds to a ``Remote``, from ``start`` to ``stop``.
-
-    ``admit`` is asked before an answer is stored; ``notice`` is for the page.
-    """
+    """Seals and pushes the rows of a ``Database`` to a ``Remote``, from ``start`` to ``stop``."""
 
     def __init__(
         self,
@@ -85,10 +81,10 @@ class Publisher:
         self._joined_on = ""
         self._state = ""
 
-    # What the app asks
+    # Called by the app
 
     def start(self) -> None:
-        """Begin; returns at once. A blank database takes no answers until it is read back."""
+        """Start the thread. An empty database accepts no answers until it is restored."""
         self._backlog = self._outbox.backlog()
         if self._outbox.is_blank():
             self._closed_until = time.monotonic() + self._limits.answer_s
@@ -96,7 +92,7 @@ class Publisher:
         self._thread.start()
 
     def stop(self, flush_s: float) -> Backlog:
-        """Push what is left within ``flush_s``; returns, and logs, what still waits."""
+        """Push what is left within ``flush_s``; logs and returns what still waits."""
         if self._thread is not None:
             self._end_at = time.monotonic() + flush_s
             self._ending.set()
@@ -105,8 +101,8 @@ class Publisher:
         left = self._outbox.backlog()
         if left:
             log.warning(
-                "event=stopped pending_rows=%d pending_files=%d withdrawn=%d: they are in the "
-                "database, and are pushed after the next start",
+                "event=stopped pending_rows=%d pending_files=%d withdrawn=%d: they remain in the "
+                "database and are pushed after the next start",
                 left.rows, left.shards, left.withdrawn,
             )  # fmt: skip
         else:
@@ -114,7 +110,7 @@ class Publisher:
         return left
 
     def admit(self) -> None:
-        """Raises ``Agl1kError`` with a sentence for the player when nothing may be stored."""
+        """Raise ``Agl1kError`` with a sentence for the player if nothing may be stored."""
         if self.is_reading_back:
             raise Agl1kError(READING_BACK)
         if self.waiting_rows >= self._limits.max_rows:
@@ -123,16 +119,16 @@ class Publisher:
 
     @property
     def is_reading_back(self) -> bool:
-        """Whether a blank database still waits for what was published."""
+        """Whether an empty database is still waiting for the published rows."""
         return time.monotonic() < self._closed_until
 
     @property
     def waiting_rows(self) -> int:
-        """About how many rows the Hub does not have."""
+        """Roughly how many rows the Hub does not have yet."""
         return self._backlog.rows + self._admitted
 
     def notice(self) -> str:
-        """A sentence for the page when something is wrong, else ""."""
+        """A sentence for the page if something is wrong, or ""."""
         if self.is_reading_back:
             return READING_BACK
         if self.waiting_rows >= self._limits.max_rows:
@@ -140,11 +136,11 @@ class Publisher:
         return BEHIND if self._is_behind() else ""
 
     def problems(self) -> list[str]:
-        """Why the app is not ready; empty when it is."""
+        """Why the app is not ready; empty if it is."""
         if self.is_reading_back:
-            return ["the dataset is being read back"]
+            return ["the public dataset is being restored"]
         if self.waiting_rows >= self._limits.max_rows:
-            return [f"{self.waiting_rows} rows wait for the Hub, the bound is reached"]
+            return [f"{self.waiting_rows} rows wait for the Hub, which is the limit"]
         return []
 
     def _is_behind(self) -> bool:
@@ -170,7 +166,7 @@ class Publisher:
             self._refresh()
 
     def turn(self) -> float:
-        """Do what is to be done; returns in how many seconds to come back."""
+        """Do everything that is due; returns the number of seconds until the next turn."""
         try:
             with hub_lock(self._database) as mine:
                 if mine:
@@ -183,12 +179,12 @@ class Publisher:
         return self._limits.interval_s
 
     def _after(self, error: Exception) -> float:
-        """Full jitter, doubling up to a bound; no sooner than the Hub wants."""
+        """The wait after an error: random, doubling up to a limit, at least what the Hub asks."""
         self._failures += 1
-        self._closed_until = 0.0  # the Hub has had its chance; what it holds is read back later
+        self._closed_until = 0.0  # players have waited enough; what the Hub has is restored later
         ceiling_s = min(self._limits.max_wait_s, 2.0 ** min(self._failures, 20))
-        told_s = error.retry_after_s if isinstance(error, HubError) else None
-        wait_s = max(self._rng.uniform(0, ceiling_s), told_s or 0.0)
+        asked_s = error.retry_after_s if isinstance(error, HubError) else None
+        wait_s = max(self._rng.uniform(0, ceiling_s), asked_s or 0.0)
         known = isinstance(error, Agl1kError)
         log.warning(
             "event=failed failures=%d retry_in_s=%.1f status=%s pending_rows=%d: %s",
@@ -245,7 +241,7 @@ class Publisher:
             log.info("event=pushed files=%d rows=%d commit=%s", len(files), rows, made)
 
     def _page_for(self, files: list[Shard]) -> dict[str, bytes]:
-        """The page, when these files need one that declares more than the one that is there."""
+        """The page, if these files need one that declares more than the current one."""
         kinds = {kind.name for file in files if (kind := kind_of(file.name))}
         if self._declared is not None and kinds <= self._declared:
             return {}
@@ -260,12 +256,12 @@ class Publisher:
             old = self._remote.read(tree.revision, [CARD])[CARD].decode("utf-8", "replace")
             if not card.is_ours(old):
                 log.warning(
-                    "event=page: the dataset's README.md was not written by AGL1K and stays as it "
-                    "is. Delete it there to get one that declares the columns."
+                    "event=page: the dataset's README.md was not written by AGL1K and is left "
+                    "unchanged. Delete it there to get one that declares the columns."
                 )
                 return {}
         is_right = card.declares(old, self._declared) and not anew
-        if is_right or card.is_newer(old):  # a newer server's page declares what ours would not
+        if is_right or card.is_newer(old):  # a newer server's page declares more than ours
             return {}
         wanted = [name for name in KINDS if name in self._declared]
         numbers, now = card.count(self._database), datetime.now(UTC)
@@ -278,12 +274,12 @@ class Publisher:
         self._outbox.drop("submission_id", ids)
         self._spend_commit()
         gone = take_out(self._remote, "submission_id", ids)
-        self._outbox.confirm(gone.deleted)  # what waited under these names is there, rewritten
+        self._outbox.confirm(gone.deleted)  # the waiting files of these names were rewritten there
         self._outbox.taken_out(ids)
         log.info("event=withdrawn submissions=%d rows=%d", len(ids), len(gone.rows))
 
     def _join(self, today: str) -> None:
-        """Once a day and process: what others published, one file a day, fresh numbers."""
+        """Once a day: read what others published, join files by day, update the page."""
         if self._outbox.nothing_published():
             return
         if self._joined_on:
@@ -303,7 +299,9 @@ class Publisher:
             self._commits.popleft()
         if len(self._commits) >= COMMITS_PER_HOUR:
             wait_s = self._commits[0] + 3600 - now
-            raise HubError("This hour's commits are used up; the rest follows.", None, wait_s)
+            raise HubError(
+                "This hour's commits are used up; the rest is pushed later.", None, wait_s
+            )
         self._commits.append(now)
 
 

@@ -1,4 +1,4 @@
-"""Bringing rows back from the dataset: after a disk was lost, and what other servers published."""
+"""Reads published rows: to restore a lost database, and to get rows of other servers."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from store.hub.remote import Remote, Tree
 from store.schema import guesses, shards, submission_files, submissions
 
 _FILES_AT_ONCE, _BYTES_AT_ONCE = 400, 128 * 2**20
-_IDS_AT_ONCE = 10_000  # SQLite takes no more than 32,766 parameters
+_IDS_AT_ONCE = 10_000  # SQLite accepts at most 32,766 parameters
 
 
 @dataclass
 class ReadBack:
-    """What came from the Hub; ``problems`` has a sentence for each file that could not be used."""
+    """How much was read; ``problems`` has a sentence for each file that could not be used."""
 
     files: int = 0
     rows: int = 0
@@ -42,11 +42,11 @@ class ReadBack:
 
 
 def read_back(database: Database, remote: Remote, tree: Tree | None = None) -> ReadBack:
-    """Insert every published row that is not here; rows that are here stay as they are.
+    """Insert every published row that is missing here; rows that exist are not changed.
 
-    ``tree``: the files, when they are known already. Rows that wait here and are published already,
-    as after a backup was put back, are marked so. Files read once are not read again. Raises
-    ``HubError`` when the Hub cannot be read; what was read by then is kept.
+    ``tree`` lists the files, if they are known already. Rows that wait here but are published
+    already, as after restoring a backup, are marked as published. No file is read twice. Raises
+    ``HubError`` if the Hub cannot be read; what was read before is kept.
     """
     tree, outcome = tree or remote.tree(), ReadBack()
     outcome.problems = foreign(tree)
@@ -60,17 +60,17 @@ def read_back(database: Database, remote: Remote, tree: Tree | None = None) -> R
 
 
 def foreign(tree: Tree) -> list[str]:
-    """A sentence for each file among the data that AGL1K did not name."""
+    """A sentence for each file in the data folder that does not belong to AGL1K."""
     return [
-        f"{name} in the dataset is not AGL1K's. It is left alone; move it out of the data folder, "
-        "or load_dataset may fail."
+        f"{name} in the dataset does not belong to AGL1K. It is left alone; move it out of the "
+        "data folder, or load_dataset may fail."
         for name in sorted(tree.files)
         if name.startswith("data/") and kind_of(name) is None
     ]
 
 
 def batches(tree: Tree, names: Sequence[str]) -> Iterator[list[str]]:
-    """The names by day and kind, in portions that fit into memory."""
+    """The names by day and kind, in batches that fit into memory."""
     batch: list[str] = []
     total = 0
     for name in sorted(names, key=lambda name: (day_of(name), name)):
@@ -101,7 +101,7 @@ def _known(database: Database) -> set[str]:
 
 
 def _take_in(database: Database, contents: dict[str, bytes], outcome: ReadBack) -> None:
-    """The files of one day; when their rows are refused, file by file."""
+    """Insert the files of one day; if their rows are refused, file by file."""
     tables: dict[str, pa.Table] = {}
     for name, content in contents.items():
         try:
@@ -113,7 +113,9 @@ def _take_in(database: Database, contents: dict[str, bytes], outcome: ReadBack) 
     except (ValueError, TypeError, KeyError):
         if len(tables) == 1:
             [name] = tables
-            outcome.problems.append(f"{name} holds rows that AGL1K cannot have written; not read.")
+            outcome.problems.append(
+                f"{name} holds rows that AGL1K cannot have written; it was not read."
+            )
             return
         for name in tables:
             _take_in(database, {name: contents[name]}, outcome)
@@ -123,7 +125,7 @@ def _take_in(database: Database, contents: dict[str, bytes], outcome: ReadBack) 
 
 
 def _insert(database: Database, tables: dict[str, pa.Table]) -> None:
-    """Oldest rows first, so that their order in the database is that of their making."""
+    """Insert the oldest rows first, so that the order in the database is by age."""
     by_kind: dict[str, list[pa.Table]] = {kind: [] for kind in KINDS}
     for name, table in tables.items():
         kind = KINDS[table.schema.metadata[b"agl1k"].decode()]
@@ -181,7 +183,7 @@ def _insert_submissions(
 
 
 def _mark_published(connection: Connection, id_column: Any, rows: list[dict[str, Any]]) -> None:
-    """Rows that wait to be sealed here, and are in a file already, must not be sealed again."""
+    """Mark rows that wait to be sealed but are in a file already, so that they are not sealed."""
     table = id_column.table
     shard_of = {row[id_column.name]: row["shard"] for row in rows}
     ids = list(shard_of)

@@ -1,4 +1,4 @@
-"""The dataset repository on the Hub: every call ends, whatever the other side does."""
+"""The dataset repository on the Hub: every call ends, no matter how the Hub behaves."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ T = TypeVar("T")
 
 MAX_FILES_PER_COMMIT = 50
 _UPLOADED_FOR = timedelta(days=1)
-_LISTING_S = 30.0  # a blank server waits for it before it takes answers
+_LISTING_S = 30.0  # an empty server waits for it before it accepts answers
 CARD = "README.md"
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The files of one revision: path to size in bytes, and the hashes of what is stored apart."""
+    """The files of a revision with their sizes in bytes, and the hashes of large files."""
 
     revision: str
     files: Mapping[str, int] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Tree:
 
 
 class HubError(Agl1kError):
-    """The Hub did not do what was asked; ``retry_after_s`` is what it wants to be left alone."""
+    """A call to the Hub failed; ``retry_after_s`` is how long the Hub asks to wait."""
 
     def __init__(
         self, message: str, status: int | None = None, retry_after_s: float | None = None
@@ -64,10 +64,10 @@ class HubError(Agl1kError):
 
 
 class Remote:
-    """One dataset repository. Making the object asks nothing of the network.
+    """One dataset repository; creating the object does not use the network.
 
-    Every method raises ``HubError`` with a sentence when it does not succeed within
-    ``deadline_s``; what it sent may have been applied all the same.
+    Every method raises ``HubError`` if it does not succeed within ``deadline_s``. What it sent may
+    have been applied nevertheless.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Remote:
         return f"{self._api.endpoint}/datasets/{self.repo}"
 
     def ensure(self) -> None:
-        """Make the repository unless it is there."""
+        """Create the repository unless it exists."""
 
         def ensure() -> None:
             try:
@@ -102,7 +102,7 @@ class Remote:
         self._call(ensure)
 
     def tree(self) -> Tree:
-        """All files of the newest revision; none when there is no such repository."""
+        """All files of the newest revision; none if the repository does not exist."""
 
         def tree() -> Tree:
             try:
@@ -137,8 +137,8 @@ class Remote:
     ) -> str:
         """Add and delete files in one commit; returns its hash.
 
-        Files that are there already, the same, are no change. With ``parent``, the Hub refuses
-        (412) when that is not the newest revision any more.
+        Files that exist with the same content are not changed. With ``parent``, the Hub refuses the
+        commit (412) unless that is still the newest revision.
         """
 
         def commit() -> str:
@@ -156,10 +156,10 @@ class Remote:
         self._call(lambda: self._api.super_squash_history(**self._where))
 
     def purge(self, deleted: Collection[str]) -> int:
-        """Delete the stored bytes of ``deleted`` files, and of ours that went long ago.
+        """Delete the stored bytes of ``deleted`` files, and of ours that are no longer in use.
 
-        Not of young ones: another server may be about to commit what it has uploaded. Returns how
-        many there were.
+        Recent uploads are kept: another server may be about to commit them. Returns the number of
+        files whose bytes were deleted.
         """
         long_ago = datetime.now(UTC) - _UPLOADED_FOR
 
@@ -170,7 +170,7 @@ class Remote:
                 if file.filename in deleted
                 or (kind_of(file.filename) and file.pushed_at < long_ago)
             ]
-            kept = self.tree().stored  # asked for last, so that nothing in use is missed
+            kept = self.tree().stored  # listed last, so that nothing in use is missed
             gone = [file for file in listed if file.oid not in kept]
             self._api.permanently_delete_lfs_files(**self._where, lfs_files=gone)
             return len(gone)
@@ -178,7 +178,7 @@ class Remote:
         return self._call(purge)
 
     def other_refs(self) -> list[str]:
-        """Names of branches, tags and pull requests beside the main branch."""
+        """Names of branches, tags and pull requests other than the main branch."""
 
         def refs() -> list[str]:
             found = self._api.list_repo_refs(**self._where, include_pull_requests=True)
@@ -196,20 +196,20 @@ class Remote:
             raise self._explained(error) from error
 
     def _explained(self, error: BaseException) -> HubError:
-        """Neither addresses nor bodies: those of uploads are signed, and a log is no place."""
+        """The error in words, without addresses or bodies: those of uploads are signed."""
         cause = _cause(error)
         if isinstance(cause, TimeoutError):
-            close_session()  # whatever hangs there must not be used again
+            close_session()  # connections that hang must not be used again
         if not isinstance(cause, HfHubHTTPError):
             what = "offline mode is on" if isinstance(cause, OfflineModeIsEnabled) else ""
             return HubError(
                 f"The Hub cannot be reached at {self._api.endpoint} "
-                f"({what or type(cause).__name__}). It is tried again."
+                f"({what or type(cause).__name__}). AGL1K tries again."
             )
         status = cause.response.status_code
         return HubError(
             _SENTENCES.get(
-                status, "The Hub answered with status {status}. It is tried again."
+                status, "The Hub answered with status {status}. AGL1K tries again."
             ).format(status=status, repo=self.repo),
             status,
             _retry_after_s(cause.response.headers),
@@ -220,16 +220,16 @@ _SENTENCES = {
     401: "The Hub does not accept the token (401). Set AGL1K_HUB_TOKEN to a valid one.",
     403: "The token may not write to the dataset {repo} (403). Set AGL1K_HUB_TOKEN to one with "
     "write access to it.",
-    404: "The Hub knows no dataset {repo} that the token may see, or no such file in it (404).",
-    412: "The dataset {repo} was changed by another at the same time (412). It is tried again.",
-    429: "The Hub asks for patience (429): too many requests or commits. It is tried again.",
+    404: "The Hub has no dataset {repo} that the token may read, or no such file in it (404).",
+    412: "Someone else changed the dataset {repo} at the same time (412). AGL1K tries again.",
+    429: "The Hub asks to wait (429): too many requests or commits. AGL1K tries again.",
 }
 
 
 def within(deadline_s: float, act: Callable[[], T]) -> T:
-    """The outcome of ``act``, or ``TimeoutError`` when it takes longer; then it is left behind.
+    """The result of ``act``; raises ``TimeoutError`` if it takes longer, and abandons its thread.
 
-    A time-out of a connection does not do: a server that drips bytes never meets it.
+    The time-out of a connection is not enough: a server that sends single bytes never exceeds it.
     """
     outcome: list[T] = []
     errors: list[BaseException] = []
@@ -237,7 +237,7 @@ def within(deadline_s: float, act: Callable[[], T]) -> T:
     def run() -> None:
         try:
             outcome.append(act())
-        except BaseException as error:  # handed over to the caller's thread
+        except BaseException as error:  # raised again in the caller's thread
             errors.append(error)
 
     worker = threading.Thread(target=run, daemon=True, name="agl1k-hub-call")
@@ -251,10 +251,10 @@ def within(deadline_s: float, act: Callable[[], T]) -> T:
 
 
 def _behave(timeout_s: float) -> None:
-    """Time-outs, which the Hub's library has none of by default; no bars, no addresses in logs."""
+    """Set time-outs, which the library lacks by default; no progress bars, no addresses in logs."""
     timeout = httpx2.Timeout(timeout_s, connect=min(timeout_s, 10))
 
-    hooks = get_session().event_hooks  # they know of HF_HUB_OFFLINE
+    hooks = get_session().event_hooks  # they respect HF_HUB_OFFLINE
 
     def client() -> httpx2.Client:
         return httpx2.Client(event_hooks=hooks, follow_redirects=True, timeout=timeout)
@@ -265,7 +265,7 @@ def _behave(timeout_s: float) -> None:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """An upload in the library's threads wraps what happened."""
+    """The error itself, which uploads in the library's threads wrap in others."""
     while isinstance(error, RuntimeError) and error.__cause__ is not None:
         error = error.__cause__
     return error
@@ -275,9 +275,9 @@ _SECONDS = re.compile(r"\d+(\.\d+)?")
 
 
 def _retry_after_s(headers: Mapping[str, str]) -> float | None:
-    told = headers.get("retry-after", "").strip()
+    asked = headers.get("retry-after", "").strip()
     limit = parse_ratelimit_headers(headers)
-    waits = [float(told)] if _SECONDS.fullmatch(told) else []
+    waits = [float(asked)] if _SECONDS.fullmatch(asked) else []
     if limit is not None and limit.remaining == 0:
         waits.append(limit.reset_in_seconds)
     return max(waits, default=None)

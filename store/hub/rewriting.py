@@ -1,4 +1,4 @@
-"""Changing what was published: many files become one, and rows are taken out for good."""
+"""Changes published files: joins many into one, and removes rows for good."""
 
 from __future__ import annotations
 
@@ -25,21 +25,27 @@ from store.hub.remote import HubError, Remote, Tree
 
 _JOINED_BYTES = 64 * 2**20
 _TRIES = 5
-_AGAIN = (412, 500, 502, 503, 504)  # another was quicker, or it may have been done all the same
+_AGAIN = (
+    412,
+    500,
+    502,
+    503,
+    504,
+)  # someone else was quicker, or it may have been applied nevertheless
 
 
 @dataclass
 class Joined:
-    """What joining changed: new files with their numbers of rows, and how many files went."""
+    """The new files with their numbers of rows, and how many files were deleted."""
 
     made: dict[str, int] = field(default_factory=dict)
     n_deleted: int = 0
 
 
 def join_days(remote: Remote, today: str) -> Joined:
-    """Join the files of each kind and day before ``today``: one commit for each day.
+    """Join the files of each kind and day before ``today``, with one commit per day.
 
-    A row that two files hold, as after a push that was applied twice, is kept once. Files that
+    A row that is in two files, as after a push that was applied twice, is kept once. Files that
     cannot be read are left alone. Raises ``HubError``.
     """
     tree, outcome = remote.tree(), Joined()
@@ -64,7 +70,7 @@ def join_days(remote: Remote, today: str) -> Joined:
 
 
 def _to_join(tree: Tree, today: str) -> dict[str, list[tuple[Kind, list[str]]]]:
-    """By day, what becomes one file: several files of a kind that together are not too large."""
+    """By day, the files to join: several of one kind that are not too large together."""
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for name in sorted(tree.files, key=lambda name: (tree.files[name], name)):
         kind = kind_of(name)
@@ -85,13 +91,13 @@ def _readable(contents: dict[str, bytes]) -> dict[str, pa.Table]:
         try:
             tables[name] = from_parquet(name, content)
         except Agl1kError:
-            continue  # told when the dataset was read back
+            continue  # reported when the dataset was read
     return tables
 
 
 @dataclass
 class TakenOut:
-    """What taking rows out did, and what could not be looked into."""
+    """The rows and files that were removed, and the files that could not be read."""
 
     rows: set[str] = field(default_factory=set)
     deleted: set[str] = field(default_factory=set)
@@ -99,9 +105,9 @@ class TakenOut:
 
 
 def take_out(remote: Remote, column: str, values: Sequence[str]) -> TakenOut:
-    """Rewrite every file that has rows with one of ``values``, then squash and delete the old.
+    """Rewrite every file that has rows with one of ``values``, then erase the old ones.
 
-    Raises ``HubError`` when the Hub does not do it; then do it again.
+    Raises ``HubError`` if the Hub fails; repeat the call then.
     """
     outcome = TakenOut()
     for attempt in range(_TRIES):

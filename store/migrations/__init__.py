@@ -1,7 +1,7 @@
-"""Bringing the tables up to date: every change of ``store.schema`` has a revision here.
+"""Upgrades of the tables: every change of ``store.schema`` has a revision here.
 
-A new revision is a file in ``versions/`` named ``v<number>_<what>.py``; write it by hand, without
-importing ``store.schema``, which will move on. The tests compare its outcome with the tables.
+A new revision is a file in ``versions/`` named ``v<number>_<what>.py``. Write it by hand, without
+importing ``store.schema``, which will change again. The tests compare its result with the tables.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _one_at_a_time = threading.Lock()  # alembic keeps its context in the module
 
 
 def upgrade(connection: Connection, folder: Path = HERE) -> None:
-    """Bring the tables to the newest revision in ``folder``, within the connection's transaction.
+    """Upgrade the tables to the newest revision in ``folder``, in the connection's transaction.
 
-    The caller holds the lock that keeps other processes out. Raises ``Agl1kError`` when a newer
-    AGL1K or another program made the tables.
+    The caller must hold the lock that keeps other processes out. Raises ``Agl1kError`` if the
+    tables belong to a newer AGL1K or to another program.
     """
     config = Config()
     config.set_main_option("script_location", str(folder).replace("%", "%%"))
@@ -44,7 +44,7 @@ def upgrade(connection: Connection, folder: Path = HERE) -> None:
 
 
 def current_revision(connection: Connection) -> str | None:
-    """The revision that the tables are at, or None when there are none yet."""
+    """The revision of the tables, or None if there are none yet."""
     options = {"version_table": VERSION_TABLE}
     return MigrationContext.configure(connection, opts=options).get_current_revision()
 
@@ -52,9 +52,9 @@ def current_revision(connection: Connection) -> str | None:
 def _refuse_unknown(current: str | None, known: set[str]) -> None:
     if current is not None and current not in known:
         raise Agl1kError(
-            f"The database was made by a newer AGL1K (its tables are at {current}, this one knows "
-            f"up to {max(known)}). Install the newer version, or set AGL1K_DATABASE to another "
-            "place. Nothing was changed."
+            f"The database belongs to a newer AGL1K (its tables have revision {current}, this "
+            f"version knows up to {max(known)}). Install the newer version, or set "
+            "AGL1K_DATABASE to another place. Nothing was changed."
         )
 
 
@@ -62,6 +62,6 @@ def _refuse_foreign(connection: Connection) -> None:
     taken = sorted(set(inspect(connection).get_table_names()) & set(metadata.tables))
     if taken:
         raise Agl1kError(
-            f"The database holds tables that AGL1K did not make ({', '.join(taken)}). Set "
-            "AGL1K_DATABASE to a database, or a schema, of its own. Nothing was changed."
+            f"The database holds tables that AGL1K did not create ({', '.join(taken)}). Set "
+            "AGL1K_DATABASE to a database or schema used by AGL1K alone. Nothing was changed."
         )

@@ -1,4 +1,4 @@
-"""Run by alembic, on the connection and in the transaction that ``upgrade`` hands over."""
+"""Run by alembic, on the connection and in the transaction that ``upgrade`` passes on."""
 
 from alembic import context
 

@@ -206,7 +206,7 @@ def test_its_owner_withdraws_and_another_is_told_whose_it_is_not(board: Board) -
 
 def test_the_same_file_for_the_same_model_is_taken_once(board: Board) -> None:
     add_model(board, "Near", 2.0)
-    with pytest.raises(Agl1kError, match="already stands for the model 'Near'"):
+    with pytest.raises(Agl1kError, match="already published for the model 'Near'"):
         add_model(board, "Near", 2.0)
     add_model(board, "Near again", 2.0)
 

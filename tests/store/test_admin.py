@@ -69,7 +69,7 @@ def test_a_life_of_a_dataset(
     assert forgotten.exit_code == 0, forgotten.stderr
     assert "Deleted here: 1 answers and 0 rounds" in forgotten.stdout
     assert "Deleted in the dataset: 1 answers" in forgotten.stdout
-    assert "Copies that others made" in forgotten.stdout
+    assert "Copies that others have made" in forgotten.stdout
     assert len(ids_on(published)) == 1
 
 

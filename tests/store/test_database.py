@@ -136,7 +136,7 @@ def test_nothing_kept_tells_who_a_person_is(database: Database) -> None:
 )
 def test_a_url_of_no_use_says_what_to_set(url: str) -> None:
     with pytest.raises(
-        Agl1kError, match=r"AGL1K_DATABASE: .* is no database we can use"
+        Agl1kError, match=r"AGL1K_DATABASE: .* is not a database that AGL1K can use"
     ) as refused:
         Database(url)
     assert "hush" not in str(refused.value)
@@ -144,19 +144,21 @@ def test_a_url_of_no_use_says_what_to_set(url: str) -> None:
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(Agl1kError, match=r"folder .*file/deeper.* cannot be made: Not a directory"):
+    with pytest.raises(
+        Agl1kError, match=r"folder .*file/deeper.* cannot be created: Not a directory"
+    ):
         Database(f"sqlite:///{tmp_path / 'file' / 'deeper' / 'a.db'}")
 
 
 def test_a_folder_in_place_of_the_file(tmp_path: Path) -> None:
-    with pytest.raises(Agl1kError, match=r"cannot be opened. See that its folder exists"):
+    with pytest.raises(Agl1kError, match=r"cannot be opened. Make sure that its folder exists"):
         Database(f"sqlite:///{tmp_path}")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     tmp_path.chmod(0o555)
-    with pytest.raises(Agl1kError, match=r"cannot be opened. See that its folder exists"):
+    with pytest.raises(Agl1kError, match=r"cannot be opened. Make sure that its folder exists"):
         Database(f"sqlite:///{tmp_path / 'a.db'}")
 
 
@@ -178,7 +180,7 @@ def test_a_server_that_only_reads(postgres_server: Any) -> None:
 def test_a_file_that_is_no_database(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "a.db"
     file.write_bytes(content)
-    with pytest.raises(Agl1kError, match=r"a\.db is damaged, or is no SQLite database"):
+    with pytest.raises(Agl1kError, match=r"a\.db is damaged, or is not an SQLite database"):
         Database(f"sqlite:///{file}")
     assert file.read_bytes() == content
 
@@ -225,7 +227,7 @@ def test_a_file_held_by_another_program(tmp_path: Path, make_guess: Callable[...
     with Database(f"sqlite:///{file}", busy_s=0.05) as database:
         other = sqlite3.connect(file, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(Agl1kError, match=r"held by another program. Close that program"):
+        with pytest.raises(Agl1kError, match=r"locked by another program. Close that program"):
             GuessStore(database).record(make_guess())
         other.execute("ROLLBACK")
         other.close()
@@ -248,7 +250,9 @@ def test_a_server_that_is_not_there_and_a_password_not_told() -> None:
     with socket.socket() as taken:  # bound, but it does not listen
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-        with pytest.raises(Agl1kError, match=f"127.0.0.1:{port}.* does not let us in") as refused:
+        with pytest.raises(
+            Agl1kError, match=f"127.0.0.1:{port}.* refuses the connection"
+        ) as refused:
             Database(f"postgres://me:{password}@127.0.0.1:{port}/arena")
     told = "".join(traceback.format_exception(refused.value))
     assert password not in told
@@ -257,7 +261,7 @@ def test_a_server_that_is_not_there_and_a_password_not_told() -> None:
 
 @pytest.mark.postgres
 def test_a_database_name_that_is_not_there(postgres_server: Any) -> None:
-    with pytest.raises(Agl1kError, match=r"nonesuch.* does not let us in"):
+    with pytest.raises(Agl1kError, match=r"nonesuch.* refuses the connection"):
         Database(postgres_server.url(database="nonesuch"))
 
 

@@ -84,7 +84,7 @@ def test_an_open_database_outlives_a_crash_of_the_server(
         store = GuessStore(database)
         store.record(first)
         own_postgres_server.stop(signal.SIGQUIT)
-        with pytest.raises(Agl1kError, match="does not let us in"):
+        with pytest.raises(Agl1kError, match="refuses the connection"):
             store.record(lost)
         own_postgres_server.start()
         store.record(second)

@@ -183,7 +183,12 @@ def test_the_page_tells_its_columns_and_computed_numbers(
     assert "### `guesses`: where players placed the sound of a clip\n\n2 rows." in page
     for field in (*GUESSES.fields, *SKIPS.fields):
         assert f"| `{field.name}` | {field.type} | {field.about} |" in page
-    for word in ("cc-by-4.0", "agl1k admin forget PLAYER_ID", "bibtex", "Copies that others made"):
+    for word in (
+        "cc-by-4.0",
+        "agl1k admin forget PLAYER_ID",
+        "bibtex",
+        "Copies that others have made",
+    ):
         assert word in page
 
 

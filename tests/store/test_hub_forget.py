@@ -79,7 +79,7 @@ def test_no_trace_is_left(
     for file in tmp_path.glob("agl1k.db*"):
         assert GONE.encode() not in file.read_bytes(), file
     told = "\n".join(done.missed)
-    assert "Copies that others made" in told
+    assert "Copies that others have made" in told
     assert "Databases of other servers" in told
 
 

@@ -238,7 +238,7 @@ def test_too_much_that_waits_stops_new_answers_but_drops_none(
         publisher.admit()
     assert publisher.notice() == FULL
     assert "event=full pending_rows=5 bound=4" in caplog.text
-    assert publisher.problems() == ["5 rows wait for the Hub, the bound is reached"]
+    assert publisher.problems() == ["5 rows wait for the Hub, which is the limit"]
     publisher.turn()
     publisher.admit()
     assert publisher.notice() == ""
@@ -256,7 +256,7 @@ def test_the_log_tells_once_that_half_of_the_bound_is_reached(
     play(2)
     publisher.turn()
     publisher.turn()
-    assert caplog.text.count("event=behind pending_rows=2 bound=4: Answers are kept") == 1
+    assert caplog.text.count("event=behind pending_rows=2 bound=4: Answers are stored") == 1
 
 
 def test_the_bound_counts_what_was_taken_since_it_was_looked_at(database: Database) -> None:
@@ -304,7 +304,7 @@ def test_a_blank_server_takes_no_answer_until_it_was_read_back(
     publisher.start()
     with pytest.raises(Agl1kError, match=READING_BACK):
         publisher.admit()
-    assert publisher.problems() == ["the dataset is being read back"]
+    assert publisher.problems() == ["the public dataset is being restored"]
     publisher.stop(flush_s=60)
     publisher.admit()
     assert publisher.problems() == []
@@ -394,7 +394,7 @@ def test_a_foreign_page_stays(
     ids = play(2)
     Publisher(database, remote_to(hub)).turn()
     assert hub.repo().head.files["README.md"].data == b"# Mine"
-    assert "was not written by AGL1K and stays" in caplog.text
+    assert "was not written by AGL1K and is left" in caplog.text
     assert ids_on(hub) == ids
 
 

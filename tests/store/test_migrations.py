@@ -119,7 +119,7 @@ def test_a_database_of_a_newer_release_is_refused(
     database: Database, database_url: str, next_release: Callable[[Database], None]
 ) -> None:
     next_release(database)
-    with pytest.raises(Agl1kError, match=r"newer AGL1K \(its tables are at 9999.*Install"):
+    with pytest.raises(Agl1kError, match=r"newer AGL1K \(its tables have revision 9999.*Install"):
         Database(database_url)
 
 
@@ -148,7 +148,7 @@ def test_tables_of_others_are_left_alone(database_url: str) -> None:
     engine = create_engine(database_url.replace("postgresql:", "postgresql+psycopg:"))
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE guesses (theirs INTEGER)"))
-    with pytest.raises(Agl1kError, match=r"did not make \(guesses\)"):
+    with pytest.raises(Agl1kError, match=r"did not create \(guesses\)"):
         Database(database_url)
     assert inspect(engine).get_table_names() == ["guesses"]
     engine.dispose()

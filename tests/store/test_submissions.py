@@ -60,7 +60,7 @@ def test_nothing_there(store: SubmissionStore) -> None:
     assert store.get("none") is None
     assert store.withdraw("none", "key") is False
     assert store.withdraw("none", "") is False
-    with pytest.raises(Agl1kError, match="No file is kept for submission none"):
+    with pytest.raises(Agl1kError, match="There is no file for submission none"):
         store.file("none")
 
 
@@ -103,7 +103,7 @@ def test_a_row_that_is_not_the_files_is_refused(store: SubmissionStore) -> None:
 def test_the_same_file_for_the_same_model_is_refused(store: SubmissionStore) -> None:
     first = submission()
     store.publish(first, FILE)
-    with pytest.raises(Agl1kError, match=f"already stands .*{first.submission_id}.*2026-03-01"):
+    with pytest.raises(Agl1kError, match=f"already published .*{first.submission_id}.*2026-03-01"):
         store.publish(submission(), FILE)
     assert store.list("demo") == [first]
 
@@ -139,7 +139,7 @@ def test_of_many_equal_submissions_one_stands(store: SubmissionStore) -> None:
         calls = [pool.submit(publish, submission()) for _ in range(8)]
     refused = [str(call.exception()) for call in calls if call.exception()]
     assert len(refused) == 7
-    assert all("already stands" in told for told in refused)
+    assert all("already published" in told for told in refused)
     assert len(store.list("demo")) == 1
 
 

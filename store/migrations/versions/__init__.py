@@ -1,1 +1,1 @@
-"""One file for each change of the tables, oldest first."""
+"""The revisions of the tables: one file each, oldest first."""

@@ -11,7 +11,7 @@ _TIME = sa.DateTime(timezone=True)
 
 
 def upgrade() -> None:
-    """Make all tables."""
+    """Create all tables."""
     _meta()
     _rounds()
     _guesses()

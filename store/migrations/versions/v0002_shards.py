@@ -1,4 +1,4 @@
-"""What publishing as a Hub dataset needs: which file has a row, and the files not yet pushed."""
+"""For publishing on the Hub: which file holds a row, and the files that are not pushed yet."""
 
 import sqlalchemy as sa
 from alembic import op
