@@ -258,7 +258,7 @@ def test_what_the_store_refuses_is_not_taken_over(
 ) -> None:
     add_model(board, "Near", 2.0)
     board.rows()
-    with pytest.raises(Agl1kError, match="already stands"):
+    with pytest.raises(Agl1kError, match="already published"):
         add_model(board, "Near", 2.0)
     assert [row.model for row in board.rows() if row.kind == "verified"] == ["Near"]
 
