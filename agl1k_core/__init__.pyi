@@ -15,7 +15,7 @@ from .answers import Answer, Status, parse_answer
 from .benchmarks import Benchmark, Clip, load_benchmark
 from .errors import Agl1kError, FileRefusedError, Problem
 from .places import country_code, geodesic_km, geoscore
-from .predictions import Predictions
+from .predictions import Predictions, read_predictions
 from .scoring import (
     PAPER,
     PEOPLE,
@@ -32,6 +32,7 @@ __all__ = [
     "load_benchmark",
     "Benchmark",
     "Clip",
+    "read_predictions",
     "Predictions",
     "parse_answer",
     "Answer",

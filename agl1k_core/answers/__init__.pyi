@@ -6,17 +6,17 @@ from .model import GIVEN, LABELS, Answer, Status
 from .parse import parse_answer
 
 __all__ = [
+    "parse_answer",
     "Answer",
+    "Status",
     "GIVEN",
     "LABELS",
-    "Status",
-    "clean_label",
-    "field_of_key",
     "find_fields",
-    "is_blank",
+    "field_of_key",
     "judge",
-    "pair_in_prose",
-    "parse_answer",
+    "is_blank",
+    "clean_label",
     "read_angle",
     "read_pair",
+    "pair_in_prose",
 ]

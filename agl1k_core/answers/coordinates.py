@@ -1,6 +1,6 @@
-"""Coordinates as models write them -> degrees: decimals, hemispheres, degrees and minutes, pairs.
+"""Coordinates as models write them, in degrees: decimals, hemispheres, minutes, seconds, pairs.
 
-All patterns are linear in the length of the text, and texts are cut before they are searched.
+All patterns take time linear in the length of the text, and texts are cut before the search.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Angle(NamedTuple):
 
 
 def tidy(text: str) -> str:
-    """Typographic signs, digits and spaces as plain ones."""
+    """The text with plain signs, digits and spaces in place of typographic ones."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_SIGNS)).translate(_SIGNS)
         text = _EAST_ASIAN.sub(_in_signs, text)
@@ -84,7 +84,7 @@ def _in_signs(match: re.Match[str]) -> str:
 
 
 def read_angle(value: object) -> Angle | None:
-    """One coordinate from a number or a text with exactly one; None if it holds none or several."""
+    """The coordinate in a number or a text; None unless there is exactly one."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -97,7 +97,7 @@ def read_angle(value: object) -> Angle | None:
 
 
 def read_pair(text: str, *, lon_first: bool = False) -> tuple[float, float] | None:
-    """Latitude and longitude from a text with exactly two coordinates, by hemisphere or order.
+    """Latitude and longitude in a text with exactly two coordinates, by hemisphere or order.
 
     Without hemispheres latitude comes first, or second with ``lon_first``, unless only the other
     order is on Earth.
@@ -123,7 +123,7 @@ def ordered(first: Angle, second: Angle) -> tuple[float, float] | None:
 
 
 def _separated(text: str) -> str:
-    """A pair with decimal commas ("48,85; 2,35") stays; a comma between the two gets a space."""
+    """Put a space after a comma that separates two numbers; keep decimal commas ("48,85; 2,35")."""
     if ";" in text or re.search(r"\d,\s", text) or text.count(",") != 1:
         return text
     return text.replace(",", ", ")
@@ -149,7 +149,7 @@ def _from_text(text: str) -> Angle | None:
 
 
 def _from_parts(parts: dict[object, object]) -> Angle | None:
-    """An angle whose degrees, minutes, seconds and hemisphere are fields of their own."""
+    """An angle given as separate fields for degrees, minutes, seconds and hemisphere."""
     known = {str(key).casefold(): value for key, value in parts.items()}
     words = [known.get(name) for name in ("degrees", "minutes", "seconds")]
     if words[0] is None:
@@ -161,7 +161,7 @@ def _from_parts(parts: dict[object, object]) -> Angle | None:
 
 
 def _angles(text: str) -> list[Angle]:
-    """All angles of a text, whose hemispheres stand all before or all behind their numbers."""
+    """All angles in a text whose hemispheres are all before or all after their numbers."""
     if _LEADING_HEMISPHERE.match(text):
         text = _HEMISPHERE_FIRST.sub(_hemisphere_behind, text)
     return [_angle(match) for match in _ANGLE_RE.finditer(text)]
@@ -196,7 +196,7 @@ _BETWEEN = re.compile(
     r"[\s,;/()\[\]、]{0,6}(?:lat(?:itude)?[\s,;/]{1,3})?"
     r"(?:(?:and|by|lon|lng|long|longitude)[\s:=]{0,3})?"
 )
-#: What makes two numbers a measurement rather than a point.
+#: Units that make two numbers a measurement rather than a point.
 _UNIT = re.compile(
     r"\s?(?:k?hz|k?m|cm|mm|m?s|secs?|seconds?|mins?|minutes?|h|hours?|db\w?|bpm|%|percent)(?![^\W_])",
     re.IGNORECASE,
@@ -208,7 +208,7 @@ _WHOLE_PAIR = re.compile(
 
 
 def pair_in_prose(text: str) -> tuple[float, float] | None:
-    """The last point in a text: two hemispheres, two decimals and a comma, or nothing else."""
+    """The last point in a text: two hemispheres, decimals with a comma, or nothing but two numbers."""
     text = tidy(text)
     whole = _WHOLE_PAIR.fullmatch(text.strip(" \n*_`")) if len(text) < _LONGEST_VALUE else None
     if whole and ("," in text or ("." in whole["first"] and "." in whole["second"])):

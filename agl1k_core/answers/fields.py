@@ -1,7 +1,7 @@
-"""The fields of an answer that has been read into objects: finding them, judging them.
+"""Finds and judges the fields of an answer that is already an object.
 
-Several candidates: a list gives the most confident, one without confidences its first. Two
-coordinates always come from one object.
+Of a list of candidates the most confident one counts, or the first if there are no confidences.
+Both coordinates always come from the same object.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _plain(key: str) -> str:
     return "".join(char for char in key.casefold() if char.isalnum())
 
 
-#: What other languages than English call the fields that place an answer.
+#: Names of the fields of a place in languages other than English.
 FIELD_WORDS = _field_words()
 _FIELD_OF_KEY = {_plain(word): name for name, words in FIELD_WORDS.items() for word in words}
 _FIELD_OF_KEY |= {key: name for name, keys in _NAMES.items() for key in keys.split()}
@@ -57,7 +57,7 @@ _PREFIX = re.compile(
 _ASIDE = re.compile(r"alternativ|other|second|runner|previous|draft|example|rejected|discard")
 _TRUTH = re.compile(r"^(?:true|truth|groundtruth|actual|reference|gold)")
 
-#: An answer has a handful of fields; anything larger is no answer but still must end.
+#: An answer has a handful of fields; anything larger is not an answer, but must not take forever.
 _MOST_NODES = 5000
 _MOST_KEYS = 64
 _LONGEST_LABEL = 300
@@ -68,7 +68,7 @@ Fields = dict[str, object]
 
 
 def field_of_key(key: str) -> str | None:
-    """The field that a key names, whatever its case, spacing and prefix; None for other keys."""
+    """The field that a key means, ignoring case, spacing and prefix; None for other keys."""
     return None if len(key) > _MOST_KEYS else _field_of_key(key)
 
 
@@ -79,7 +79,7 @@ def _field_of_key(key: str) -> str | None:
 
 
 def find_fields(tree: object) -> Fields:
-    """The answer's fields, as found, in nested objects and lists; the outermost come first."""
+    """The fields of an answer in nested objects and lists, as found; outer objects come first."""
     found: Fields = {}
     for node in _objects(tree):
         local = _local_fields(node)
@@ -90,7 +90,7 @@ def find_fields(tree: object) -> Fields:
 
 
 def places_something(fields: Mapping[str, object]) -> bool:
-    """Whether any field of a place is there, even if it holds nothing."""
+    """Whether there is any field of a place, even an empty one."""
     return any(name in fields for name in GIVEN)
 
 
@@ -99,7 +99,7 @@ def _has_point(fields: Mapping[str, object]) -> bool:
 
 
 def _objects(tree: object) -> Iterator[Mapping[str, object]]:
-    """Objects from the outside in; of a list of objects the first that places something."""
+    """Objects from the outside in; of a list of objects the one that counts."""
     queue: deque[object] = deque([tree])
     aside: deque[object] = deque()
     for _ in range(_MOST_NODES):
@@ -132,7 +132,7 @@ def _first_placing(items: list[object]) -> list[object]:
 
 
 def _confidence(item: Mapping[str, object]) -> float | None:
-    """How sure an object says to be: a number, or a text such as "60 %"."""
+    """The confidence that an object states: a number, or text such as "60 %"."""
     for key, value in item.items():
         if _plain(str(key)[:_MOST_KEYS]) in _CONFIDENCE:
             found = read_angle(value)
@@ -142,7 +142,7 @@ def _confidence(item: Mapping[str, object]) -> float | None:
 
 
 def _local_fields(node: Mapping[str, object]) -> Fields:
-    """The fields that one object holds itself, pairs taken apart."""
+    """The fields of one object itself, with pairs split into two fields."""
     found: Fields = {}
     pairs: Fields = {}
     for key, value in node.items():
@@ -165,7 +165,7 @@ def _is_geojson(node: Mapping[str, object]) -> bool:
 
 
 def _pair_fields(value: object, *, lon_first: bool) -> Fields:
-    """Fields of a value that holds both coordinates, or of a text "City, Country"."""
+    """Fields of a value with both coordinates, or of text such as "City, Country"."""
     if isinstance(value, list) and len(value) in (2, 3):
         angles = [read_angle(item) for item in value[:2]]
         if angles[0] and angles[1]:
@@ -196,8 +196,9 @@ def _named_place(text: str) -> Fields:
 def judge(fields: Mapping[str, object], *, spoken: bool) -> Answer:
     """Status, point and labels of an answer's fields.
 
-    (0, 0) is a refusal whatever the labels say, a single 0 is a place. ``spoken``: the fields are
-    the model's own words, so that a null says "I cannot tell"; in a table it is an empty cell.
+    (0, 0) is a refusal whatever the labels say; a single 0 is a coordinate. ``spoken`` means that
+    the fields are the model's own words, where null says "I cannot tell"; in a table, null is an
+    empty cell.
     """
     labels = {name: clean_label(fields.get(name)) for name in LABELS}
     point = read_point(fields.get("latitude"), fields.get("longitude"))
@@ -220,7 +221,7 @@ def judge(fields: Mapping[str, object], *, spoken: bool) -> Answer:
 
 
 def read_point(latitude: object, longitude: object) -> tuple[float, float] | None:
-    """A point on Earth in degrees from two values as found, or None."""
+    """A point on Earth, in degrees, from two values as found; None if they are not a point."""
     lat, lon = read_angle(latitude), read_angle(longitude)
     if lat is None or lon is None:
         return None
@@ -232,7 +233,7 @@ def read_point(latitude: object, longitude: object) -> tuple[float, float] | Non
 
 
 def _status_without_point(fields: Mapping[str, object], labelled: bool, spoken: bool) -> Status:
-    """Unparseable if anything in it tries to place the clip, refused if something declines to."""
+    """Unparseable if any field attempts an answer, refused if one declines."""
     values = [fields[name] for name in GIVEN if name in fields]
     coordinates = [fields.get("latitude"), fields.get("longitude")]
     if labelled or any(_is_attempt(value) for value in coordinates):
@@ -249,7 +250,7 @@ def _is_attempt(value: object) -> bool:
 
 
 def is_blank(value: object) -> bool:
-    """Whether a field holds nothing at all."""
+    """Whether a field is empty."""
     return value is None or (isinstance(value, str) and not value.strip()) or value in ([], {})
 
 
@@ -259,7 +260,7 @@ def _is_zero(value: object) -> bool:
 
 
 def clean_label(value: object) -> str | None:
-    """A place name as text, or None if the value names nothing or declines to."""
+    """A place name as text; None if the value is empty or declines to answer."""
     if isinstance(value, list) and value:
         value = ", ".join(item for item in value if isinstance(item, str))
     elif isinstance(value, dict):

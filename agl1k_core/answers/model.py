@@ -1,4 +1,4 @@
-"""One answer: what became of it, the point, and the names."""
+"""One answer of a model: its status, the point and the names."""
 
 from __future__ import annotations
 
@@ -8,11 +8,20 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """What became of a clip.
+    """The status of a clip's answer.
 
-    ``answered`` has a usable point; ``refused`` says in words or fields that it will not or cannot
-    tell; ``unparseable`` is an answer without a usable point, whose place names still count;
-    ``error`` is no answer from the model at all; ``missing`` is no record for the clip.
+    ``answered``: it has a usable point. ``refused``: it says, in words or fields, that the place
+    cannot or will not be given. ``unparseable``: it has no usable point; its place names still
+    count. ``error``: there is no answer from the model. ``missing``: there is no record for the
+    clip.
+
+    Examples
+    --------
+    >>> import agl1k_core as ag
+    >>> ag.parse_answer("Paris").status is ag.Status.UNPARSEABLE
+    True
+    >>> [str(status) for status in ag.Status]
+    ['answered', 'refused', 'unparseable', 'error', 'missing']
     """
 
     ANSWERED = "answered"
@@ -24,7 +33,27 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer; degrees; None for what is absent. ``given`` holds the fields as found."""
+    """One answer of a model.
+
+    Attributes
+    ----------
+    status : Status
+    latitude, longitude : float or None
+        The point in degrees; None unless answered.
+    city, country, continent, reason : str or None
+        Texts as the model wrote them; None if absent.
+    given : mapping of str to object
+        The fields of the place as found, whatever their type.
+
+    Examples
+    --------
+    >>> import agl1k_core as ag
+    >>> answer = ag.parse_answer({"lat": "48.86", "lng": 2.35, "country": "France"})
+    >>> answer.latitude, answer.longitude, answer.country
+    (48.86, 2.35, 'France')
+    >>> answer.given["latitude"]
+    '48.86'
+    """
 
     status: Status
     latitude: float | None = None
@@ -37,5 +66,5 @@ class Answer:
 
 
 LABELS = ("city", "country", "continent")
-#: The fields of an answer that place it; protocols may judge them as found.
+#: The fields of a place; protocols may judge them as found.
 GIVEN = ("latitude", "longitude", *LABELS)

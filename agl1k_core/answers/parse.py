@@ -1,10 +1,9 @@
-"""One raw answer of a model -> a status, a point and place names; never raises.
+"""Parses one raw answer of a model into a status, a point and place names; never raises.
 
-In this order: the text as valid JSON; without its thinking, the last JSON object in it that places
-the clip; a repaired object; lines and tables such as "Latitude: 48.85"; a pair of coordinates in
-prose; and, if there is nothing of the kind, whether the text is a refusal or the message of a
-failed call.
-Every step is linear in the length of the text.
+These are tried in order: the text as valid JSON; the last JSON object outside its thinking that
+names a place; a repaired object; lines and tables such as "Latitude: 48.85"; a pair of coordinates
+in prose. If none applies, the text may be a refusal or the message of a failed call.
+Every step takes time linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -23,26 +22,44 @@ from agl1k_core.answers.model import Answer, Status
 from agl1k_core.answers.refusals import is_failed_call, is_refusing_prose
 from agl1k_core.answers.text import key_values, plain_latex, prose_fields
 
-__all__ = ["Answer", "Status", "parse_answer"]
-
-#: The end of an answer holds its conclusion; of a longer text only the end is read.
+#: The conclusion is at the end of an answer, so only the end of a longer text is read.
 _LONGEST_TEXT = 200_000
 _MOST_BRACKETS = 200
-#: json_repair backtracks: what is longer has gone wrong in another way.
+#: json_repair backtracks, and longer texts are broken in some other way.
 _LONGEST_REPAIR = 20_000
 _THINKING = re.compile(
     r"<(/?)(?:think|thinking|thought|reasoning|analysis|scratchpad|reflection)(?: [^<>]{0,80})?>",
     re.IGNORECASE,
 )
 _OBJECT_START = re.compile(r"\{(?=\s{0,99}[\"}])|\[(?=\s{0,20}\{)")
-#: Digits at the very end of a text that was cut off: 1 may have become 116.4.
+#: Digits at the very end of a truncated text: 1 may be the beginning of 116.4.
 _UNFINISHED_NUMBER = re.compile(r"\"?[-+]?(?<![\d.])\d{1,20}\.?$")
 _OF_A_PLACE = re.compile(r"\b(?:locat|place|where|country|city|coordinates)", re.IGNORECASE)
 _WORDS_WITHIN = ("answer", "response", "output", "text", "content", "message", "result", "refusal")
 
 
 def parse_answer(text: object) -> Answer:
-    """Read one answer: text, or an object that was read from JSON already. Never raises."""
+    """Parse one answer of a model.
+
+    Parameters
+    ----------
+    text : str, dict, list or None
+        The raw answer, or an object already read from JSON. None means that there is no answer.
+
+    Returns
+    -------
+    Answer
+        Never raises: an answer that cannot be used has another status than ``answered``.
+
+    Examples
+    --------
+    >>> import agl1k_core as ag
+    >>> answer = ag.parse_answer('Gulls and French. {"latitude": 48.4, "longitude": "4.5 W"}')
+    >>> str(answer.status), answer.latitude, answer.longitude
+    ('answered', 48.4, -4.5)
+    >>> str(ag.parse_answer("I cannot determine the location.").status)
+    'refused'
+    """
     if isinstance(text, dict | list):
         return _from_tree(text, depth=0) or Answer(Status.UNPARSEABLE)
     if text is None or not isinstance(text, str):
@@ -67,7 +84,7 @@ def _parse(text: str, depth: int) -> Answer:
 
 
 def load_json(text: str | bytes) -> object:
-    """The value of a valid JSON text, control characters and NaN allowed; None if it is none."""
+    """The value of a JSON text, which may contain control characters and NaN; None if invalid."""
     try:
         return msgspec.json.decode(text)
     except (ValueError, RecursionError):
@@ -79,7 +96,7 @@ def load_json(text: str | bytes) -> object:
 
 
 def without_thinking(text: str) -> str:
-    """What stands outside tags such as <think>; an unclosed one swallows the rest."""
+    """The text outside tags such as <think>; an unclosed tag extends to the end."""
     kept: list[str] = []
     depth, start = 0, 0
     for tag in _THINKING.finditer(text):
@@ -96,7 +113,7 @@ def without_thinking(text: str) -> str:
 
 
 def _from_tree(tree: dict[str, object] | list[object], depth: int) -> Answer | None:
-    """The answer in an object; None if it holds no field of a place, no text and no error."""
+    """The answer in an object; None if it has no field of a place, no text and no error."""
     fields = find_fields(tree)
     if places_something(fields):
         return judge(fields, spoken=True)
@@ -115,7 +132,7 @@ def _from_tree(tree: dict[str, object] | list[object], depth: int) -> Answer | N
 
 
 def _declines(told: object) -> bool:
-    """Whether what stands under "error" are the words of a model that will not place the clip."""
+    """Whether the value of "error" is the model itself declining to name a place."""
     if not isinstance(told, str) or is_failed_call(told):
         return False
     return bool(_OF_A_PLACE.search(told)) and is_refusing_prose(told)
@@ -126,7 +143,7 @@ def _if_point(fields: Fields) -> Answer | None:
 
 
 def _texts_within(tree: object) -> Iterator[str]:
-    """Texts under keys that APIs use for the answer itself, to a few levels."""
+    """Texts under keys that APIs use for the answer itself, down to a few levels."""
     level = [tree]
     for _ in range(5):
         items = [item for node in level if isinstance(node, dict) for item in node.items()]
@@ -138,7 +155,7 @@ def _texts_within(tree: object) -> Iterator[str]:
 
 
 def _from_objects(text: str, depth: int) -> Answer | None:
-    """The last valid object in a text that places the clip; one with a point goes first."""
+    """The last valid object in a text that names a place; objects with a point are preferred."""
     best: Answer | None = None
     best_has_point = False
     for tree in embedded_objects(text):
@@ -150,7 +167,7 @@ def _from_objects(text: str, depth: int) -> Answer | None:
 
 
 def embedded_objects(text: str) -> Iterator[object]:
-    """Valid JSON objects, and lists of them, that stand in a text, in their order."""
+    """Valid JSON objects in a text, and lists of them, in order."""
     decoder = json.JSONDecoder(strict=False)
     effort = 50 * len(text) + 10_000
     position = 0
@@ -160,7 +177,7 @@ def embedded_objects(text: str) -> Iterator[object]:
             tree, position = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
             position = start + 1
-            effort -= error.pos  # the error itself counts lines up to there
+            effort -= error.pos  # creating the error counts the lines up to there
         except (RecursionError, ValueError):
             return
         else:
@@ -170,7 +187,7 @@ def embedded_objects(text: str) -> Iterator[object]:
 
 
 def _from_broken_object(text: str) -> Answer | None:
-    """The answer in JSON that is no valid JSON: repaired, or its keys and values one by one."""
+    """The answer in invalid JSON: from the repaired object, or key by key."""
     start = text.find("{")
     if start < 0:
         return None
@@ -182,7 +199,7 @@ def _from_broken_object(text: str) -> Answer | None:
 
 
 def _lost_a_sign(repaired: Fields, pairs: Fields) -> bool:
-    """Whether repairing ``2.35 W`` has dropped the hemisphere, and with it the sign."""
+    """Whether repairing ``2.35 W`` dropped the hemisphere and thereby the sign."""
     for name in ("latitude", "longitude"):
         kept, written = read_angle(repaired[name]), read_angle(pairs.get(name))
         if kept and written and kept.degrees == -written.degrees != 0:
@@ -191,7 +208,7 @@ def _lost_a_sign(repaired: Fields, pairs: Fields) -> bool:
 
 
 def _last_fence(text: str) -> str:
-    """The last block between code fences that holds an object, or nothing."""
+    """The object in the last code fence that has one, or ""."""
     blocks = [block for block in text.split("```")[1::2] if "{" in block]
     return blocks[-1][blocks[-1].index("{") :] if blocks else ""
 
@@ -201,7 +218,7 @@ def _repaired(broken: str) -> object:
         return None
     try:
         return json_repair.loads(broken, skip_json_loads=True)
-    except Exception:  # a library's own failure on a model's text is no failure of ours
+    except Exception:  # a model's text may break the library, and must not break us
         return None
 
 

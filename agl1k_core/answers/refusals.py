@@ -1,6 +1,6 @@
-"""Texts without an answer: is it the model that declines, or a call that failed?
+"""Texts without an answer: did the model decline, or did the call fail?
 
-The phrases are data, in ``data/replies.json``.
+The phrases are in ``data/replies.json``.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import re
 from functools import cache
 from importlib import resources
 
-#: What a text is about stands at its beginning, what it concludes at its end.
+#: A text says what it is about at its beginning, and concludes at its end.
 _SEARCHED = 2000
 
 
 def is_failed_call(text: str) -> bool:
-    """Whether a text is the message of a failed call rather than a model's words."""
+    """Whether a text is the message of a failed call rather than the model's words."""
     return bool(_pattern("failed").match(_plain(text[:_SEARCHED]).lstrip(" \n\t[](){}<>*_'\":-#!")))
 
 
 def is_refusing_prose(text: str) -> bool:
-    """Whether prose says that the place will not or cannot be told."""
+    """Whether prose says that the place cannot or will not be given."""
     refusing = _pattern("refusing")
     return any(refusing.search(_plain(part)) for part in (text[:_SEARCHED], text[-_SEARCHED:]))
 

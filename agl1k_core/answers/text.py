@@ -1,6 +1,6 @@
-"""Fields in text that is no JSON: "Latitude: 48.85", tables with a header, LaTeX, ranked lists.
+"""Fields in text that is not JSON: "Latitude: 48.85", tables with a header, LaTeX, ranked lists.
 
-Every step is linear in the length of the text.
+Every step takes time linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LAT, _LON = "lat(?:itude)?", "(?:long(?:itude)?|lon|lng)"
 
 
 def _words(*names: str) -> str:
-    """Words of other languages, the longest first: one may begin with another."""
+    """Words of other languages, longest first, because one may be the beginning of another."""
     words = sorted({word for name in names for word in FIELD_WORDS[name]}, key=len, reverse=True)
     return "|".join(re.escape(word) for word in words)
 
@@ -42,9 +42,9 @@ _WKT_POINT = re.compile(
     r"\bPOINT ?\( ?(-?\d{1,3}(?:\.\d{1,20})?) {1,3}(-?\d{1,3}(?:\.\d{1,20})?) ?\)", re.IGNORECASE
 )
 _QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.){0,300})\"")
-#: Up to a quotation mark, unless it means seconds.
+#: Up to a quotation mark that does not mean seconds.
 _BARE = re.compile(r"(?:[^\n\r;{}\"|<]|(?<=[\d'])\"){0,120}")
-#: A bracket ends a coordinate unless it holds its hemisphere, as in "33.87 (S)".
+#: A bracket ends a coordinate unless it contains the hemisphere, as in "33.87 (S)".
 _COORDINATE_END = re.compile(
     r",(?=\D)|,$|\s(?:and\b|[—–])|[\])]|(?<=[\d°NSEW])\s?\((?!(?:north|south|east|west|[nsew])\))",
     re.IGNORECASE,
@@ -66,7 +66,7 @@ _LATEX_COMMAND = re.compile(
 
 
 def prose_fields(text: str) -> Fields:
-    """The fields that lines, a table or prose hold; of a ranked list, those of its first item."""
+    """The fields in lines, a table or prose; for a ranked list, those of its first item."""
     table = _table_fields(text)
     if table:
         return table
@@ -76,7 +76,7 @@ def prose_fields(text: str) -> Fields:
 
 
 def plain_latex(text: str) -> str:
-    """A text without the LaTeX that answers are dressed in; others as they are."""
+    """The text without LaTeX markup; unchanged if it has none."""
     if not _LATEX.search(text):
         return text
     text = _LATEX_COMMAND.sub(" ", _LATEX_DEGREE.sub("°", text)).replace("\\approx", "≈")
@@ -84,11 +84,11 @@ def plain_latex(text: str) -> str:
 
 
 def key_values(text: str) -> Fields:
-    """Fields of lines such as "**Country:** France" or "Lat = 48.85"; the last of a name counts."""
+    """Fields in lines such as "**Country:** France" or "Lat = 48.85"; the last one counts."""
     fields: Fields = {}
     keys = list(_KEY.finditer(text))
     ends = [key.start() for key in keys[1:]] + [len(text)]
-    for match, end in zip(keys, ends, strict=False):  # no key, one end
+    for match, end in zip(keys, ends, strict=False):  # without keys there is still one end
         key = match["key"] or match["label"]
         name = field_of_key(key)
         quoted = _QUOTED.match(text, match.end())
@@ -119,7 +119,7 @@ def _bare(rest: str) -> str:
 
 
 def _coordinate_text(value: str) -> str:
-    """The coordinate at the beginning of the rest of a line; a range stays one, and is no point."""
+    """The coordinate at the beginning of the rest of a line; a range is kept: it is not a point."""
     text = tidy(value).strip(" *_`(")
     return text if _RANGE.match(text) else _COORDINATE_END.split(text, maxsplit=1)[0].strip()
 
@@ -154,7 +154,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _first_ranked(text: str) -> str | None:
-    """The first item of a numbered list of which every item is a point, and nothing else is."""
+    """The first item of a numbered list if each item, and nothing around the list, has a point."""
     marks = [match for match in _ITEM.finditer(text) if len(match[1]) < 3]
     if len(marks) < 2 or [int(mark[1]) for mark in marks] != [*range(1, len(marks) + 1)]:
         return None
