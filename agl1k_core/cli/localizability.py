@@ -128,7 +128,10 @@ def fit_model(
     files: RatingTables,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model, JSON.")],
     alpha: Annotated[
-        float, typer.Option(min=0, help="Categories with steeper slopes make P and N.")
+        float,
+        typer.Option(
+            min=0, help="Categories with steeper slopes make P and N.", show_default="1/3"
+        ),
     ] = localizability.ALPHA,
     gamma_km: Annotated[
         float, typer.Option(min=0, help="Smaller distance errors are near.")

@@ -23,8 +23,8 @@ app = typer.Typer(
 )
 app.add_typer(scoring.app)
 app.add_typer(fetching.app)
-app.add_typer(serving.app)
 app.add_typer(building.app)
+app.add_typer(serving.app)
 app.add_typer(localizability.app, name="localizability")
 
 

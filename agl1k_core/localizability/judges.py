@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -316,39 +317,36 @@ def choose_judges(
     """
     problems: list[str] = []
     judges: list[Judge] = []
+    api = ApiJudge("", "", key, cache_dir, temperature, replace(PATIENCE, attempts=attempts))
     for spec in specs:
-        found = _API.fullmatch(spec)
-        if spec == WordMatchJudge().name:
-            judges.append(WordMatchJudge())
-        elif found is None:
-            problems.append(
-                f"There is no judge {spec!r}. Give word-match, or an API as MODEL@URL, such as "
-                "some-model@http://127.0.0.1:8000/v1."
-            )
-        elif found["variable"] and not env.get(found["variable"]):
-            problems.append(
-                f"The key of {found['model']} should be in {found['variable']}, which is not set."
-            )
-        else:
-            judges.append(
-                ApiJudge(
-                    found["model"],
-                    found["url"],
-                    env[found["variable"]] if found["variable"] else key,
-                    cache_dir,
-                    temperature,
-                    replace(PATIENCE, attempts=attempts),
-                )
-            )
-    names = [judge.name for judge in judges]
+        try:
+            judges.append(_judge_named(spec, env, api))
+        except Agl1kError as error:
+            problems.append(str(error))
     problems += [
         f"Several judges have the name {name}. Name each only once."
-        for name in dict.fromkeys(names)
-        if names.count(name) > 1
+        for name, count in Counter(judge.name for judge in judges).items()
+        if count > 1
     ]
     if problems:
         raise Agl1kError("\n".join(problems))
     return judges
+
+
+def _judge_named(spec: str, env: Mapping[str, str], api: ApiJudge) -> Judge:
+    """A judge by name; ``api`` is one with everything but its model and address."""
+    if spec == WordMatchJudge().name:
+        return WordMatchJudge()
+    found = _API.fullmatch(spec)
+    if found is None:
+        raise Agl1kError(
+            f"There is no judge {spec!r}. Give word-match, or an API as MODEL@URL, such as "
+            "some-model@http://127.0.0.1:8000/v1."
+        )
+    model, url, variable = found["model"], found["url"], found["variable"]
+    if variable and not env.get(variable):
+        raise Agl1kError(f"The key of {model} should be in {variable}, which is not set.")
+    return replace(api, model=model, base_url=url, key=env[variable] if variable else api.key)
 
 
 @dataclass
