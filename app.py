@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,9 +19,9 @@ from fastapi import FastAPI
 from agl1k_core import __version__, benchmarks, places
 from agl1k_core.benchmarks import Benchmark, Registry, open_registry, read_tags
 from agl1k_core.errors import Agl1kError
-from game.clips import ClipStore, PreparedClip, clip_router
+from game.clips import ClipStore, clip_router
+from game.dependencies import Content, ModelAnswers, Surroundings
 from game.handlers import Play
-from game.reveal import ModelAnswer
 from game.rounds import Game
 from game.tab import FORGET_LINK, build_play
 from leaderboard.api import leaderboard_router
@@ -36,6 +36,7 @@ from store.hub.connect import publisher_for, unready
 from store.hub.publisher import Publisher
 from store.submissions import SubmissionStore
 from ui import frame
+from ui.worldmap import ModelGuess
 from web import login, uploads
 from web.addresses import selected_tab
 from web.gradio_adapter import upload_into
@@ -96,17 +97,8 @@ def open_services(settings: Settings) -> Services:
     clips = ClipStore(settings.config.data_dir / "clips")
     boards = _boards(library, settings, submissions, guesses)
     secret = settings.secret.encode() or database.secret("tokens")
-    game = Game(
-        library.benchmarks,
-        guesses,
-        secret,
-        clip_ready=clips.prepare,
-        clips_at_hand=clips.at_hand,
-        prefetch=clips.prefetch,
-        model_guesses=_model_answers(boards),
-        tags=tags,
-        admit_round=rounds.take,
-    )
+    content = Content(library.benchmarks, clips, _model_answers(boards), tags)
+    game = Game(content, guesses, secret, Surroundings(admit=rounds.take))
     database.serve()
     return Services(settings, library, database, clips, boards, game, publisher)
 
@@ -142,33 +134,18 @@ def _boards(
     }  # fmt: skip
 
 
-def _model_answers(
-    boards: Mapping[str, Board],
-) -> Callable[[Benchmark, str], Iterable[ModelAnswer]]:
-    def answers(benchmark: Benchmark, key: str) -> Iterable[ModelAnswer]:
-        guesses = boards[benchmark.slug].model_guesses([key])[key]
-        return [(guess.name, (guess.latitude, guess.longitude)) for guess in guesses]
+def _model_answers(boards: Mapping[str, Board]) -> ModelAnswers:
+    def answers(benchmark: Benchmark, keys: Sequence[str]) -> Mapping[str, Sequence[ModelGuess]]:
+        return boards[benchmark.slug].model_guesses(keys)
 
     return answers
-
-
-def sound_of(services: Services) -> Callable[[str], PreparedClip]:
-    """A function that returns the prepared sound behind a clip's token, for its waveform."""
-
-    def prepared(clip_token: str) -> PreparedClip:
-        found = services.game.behind(clip_token)
-        if found is None:
-            raise Agl1kError("This clip is no longer being played. Reload the page.")
-        return services.clips.prepare(*found)
-
-    return prepared
 
 
 def build_page(services: Services) -> gr.Blocks:
     """The page: a header and four tabs."""
     settings, library = services.settings, services.library
     names = {slug: benchmark.name for slug, benchmark in library.benchmarks.items()}
-    play = Play(services.game, sound_of(services), [library.default, *library.benchmarks])
+    play = Play(services.game, [library.default, *library.benchmarks])
     turns = ScoringQueue()
     with Page(title="AGL1K: hear a place, find it on the map") as page:
         gr.HTML(frame.header_html(), padding=False)
@@ -197,7 +174,7 @@ def build_page(services: Services) -> gr.Blocks:
             tab.open,
             [*tab.inputs, href],
             tab.outputs,
-            js="(player, round, history, _) => [player, round, history, location.href]",
+            js="(player, history, _) => [player, history, location.href]",
             **QUIET,
         )
         opened.then(None, js=FORGET_LINK)

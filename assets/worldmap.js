@@ -230,8 +230,8 @@ class WorldMap {
     this.show(way, (turn) => {
       this.drawRound({ guess, label, turn, way });
       for (const model of models) {
-        const { latitude: lat, longitude } = model;
-        const lng = longitude + 360 * Math.round((end[1] - longitude) / 360) + turn;
+        const { lat, lon } = model;
+        const lng = lon + 360 * Math.round((end[1] - lon) / 360) + turn;
         const words = `${model.name}: ${kilometres(model.distance_km)} away`;
         marker('model', [lat, lng], { keyboard: true, title: words }).bindTooltip(plain(words)).addTo(this.layers);
       }

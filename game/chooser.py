@@ -113,21 +113,28 @@ def _daily_options() -> tuple[Any, Any, Any]:
 
 def wire_chooser(play: Play, chooser: Chooser, player: gr.BrowserState) -> None:
     """Show the options of the chosen mode, and the days and continents of the benchmark."""
+    by_mode: dict[str, Any] = {
+        "free": chooser.free_options,
+        "daily": chooser.daily_options,
+        "challenge": chooser.code,
+    }
 
-    def chosen(mode: str) -> list[Any]:
-        return [gr.update(visible=mode == shown) for shown in ("free", "daily", "challenge")]
+    def chosen(mode: str) -> dict[Any, Any]:
+        return {part: gr.update(visible=mode == name) for name, part in by_mode.items()}
 
     def other_benchmark(slug: str) -> Any:
         return gr.update(choices=continent_choices(play.continents(slug)), value="")
 
-    def days(token: str, slug: str) -> tuple[Any, str]:
-        entries, streak = play.dailies(token, slug)
-        choices = day_choices(entries)
+    def days(token: str, slug: str) -> dict[Any, Any]:
+        dailies = play.dailies(token, slug)
+        choices = day_choices(dailies.entries if dailies else ())
         today = choices[0][1] if choices else None
-        return gr.update(choices=choices, value=today), streak_html(streak)
+        return {
+            chooser.day: gr.update(choices=choices, value=today),
+            chooser.streak: streak_html(dailies.streak) if dailies else "",
+        }
 
-    by_mode = [chooser.free_options, chooser.daily_options, chooser.code]
-    chooser.mode.change(chosen, chooser.mode, by_mode, **QUIET)
+    chooser.mode.change(chosen, chooser.mode, [*by_mode.values()], **QUIET)
     chooser.benchmark.change(other_benchmark, chooser.benchmark, chooser.continent, **QUIET)
     for event in (chooser.mode.change, chooser.benchmark.change, chooser.frame.expand):
         event(days, [player, chooser.benchmark], [chooser.day, chooser.streak], **QUIET)

@@ -155,11 +155,11 @@ class ClipStore:
             os.utime(path, (time.time(), _FIXED_MTIME_S))
         return prepared
 
-    def at_hand(self, benchmark: Benchmark) -> frozenset[str] | None:
-        """The clips that need no network, or None where any clip may be had.
+    def available(self, benchmark: Benchmark) -> frozenset[str] | None:
+        """The clips that need no network, or None if any clip can be fetched.
 
-        Looked up where nothing can be fetched: no address is known, or the source has just been
-        out of reach.
+        Looked up only if nothing can be fetched: no address is known, or the source could not be
+        reached a moment ago.
         """
         if benchmark.audio_url and not self._is_offline():
             return None

@@ -123,39 +123,35 @@ def streak(days: Collection[date], today: date) -> Streak:
 
 
 class DailyRecord:
-    """What players made of their dailies."""
+    """One player's dailies on one benchmark, read from the store once."""
 
-    def __init__(self, store: GuessStore) -> None:
-        self._store = store
+    def __init__(self, store: GuessStore, player_id: str, benchmark: str) -> None:
+        rounds = store.daily_rounds(player_id)
+        self._rounds = [round_ for round_ in rounds if round_.benchmark == benchmark]
+        self._guesses = store.of_rounds(round_.round_id for round_ in self._rounds)
 
-    def entries(
-        self, player_id: str, benchmark: str, days: Iterable[date]
-    ) -> tuple[DailyEntry, ...]:
+    def entries(self, days: Iterable[date]) -> tuple[DailyEntry, ...]:
         """One entry per day, in the order given."""
-        played = {round_.label: round_ for round_ in self._rounds(player_id, benchmark)}
+        played = {round_.label: round_ for round_ in self._rounds}
         return tuple(self._entry(day.isoformat(), played.get(day.isoformat())) for day in days)
 
-    def streak(self, player_id: str, benchmark: str, today: date) -> Streak:
-        """The player's present streak."""
+    def streak(self, today: date) -> Streak:
+        """The player's current streak."""
         on_the_day = {
             date.fromisoformat(round_.label)
-            for round_ in self._rounds(player_id, benchmark)
+            for round_ in self._rounds
             if round_.created_utc.date().isoformat() == round_.label and self._is_over(round_)
         }
         return streak(on_the_day, today)
 
-    def _rounds(self, player_id: str, benchmark: str) -> list[Round]:
-        rounds = self._store.daily_rounds(player_id)
-        return [round_ for round_ in rounds if round_.benchmark == benchmark]
-
     def _entry(self, day: str, round_: Round | None) -> DailyEntry:
         if round_ is None:
             return DailyEntry(day, "new")
-        guesses = self._store.of_round(round_.round_id)
+        guesses = self._guesses[round_.round_id]
         if len(guesses) < len(round_.clip_keys):
             return DailyEntry(day, "started")
         return DailyEntry(day, "finished", sum(map(points_of, guesses)))
 
     def _is_over(self, round_: Round) -> bool:
         n_clips = len(round_.clip_keys)
-        return round_.position >= n_clips or len(self._store.of_round(round_.round_id)) >= n_clips
+        return round_.position >= n_clips or len(self._guesses[round_.round_id]) >= n_clips

@@ -9,8 +9,9 @@ from datetime import datetime
 from agl1k_core import __version__
 from agl1k_core.benchmarks import Benchmark, Clip
 from agl1k_core.errors import Agl1kError
-from agl1k_core.places import MAX_GEOSCORE, geodesic_km, geoscore, wrap_longitude
+from agl1k_core.places import MAX_GEOSCORE, geodesic_km, geoscore
 from store.guesses import Action, Guess, Round
+from ui.worldmap import Point
 
 MAX_POINTS = round(MAX_GEOSCORE)
 #: How long after the time is up an answer may still arrive: what a slow connection needs.
@@ -23,11 +24,10 @@ def new_guess(
     position: int,
     benchmark: Benchmark,
     action: Action,
-    pin: tuple[object, object] | None,
+    pin: Point | None,
     *,
     nickname: str,
     now: datetime,
-    app_version: str = __version__,
 ) -> Guess:
     """The row for an answer; the same round and position always give the same id.
 
@@ -41,8 +41,9 @@ def new_guess(
     clip = benchmark.clip(key)
     seconds = seconds_since(round_.clip_started_utc, now)
     action = _in_time(action, round_.timer_s, seconds)
-    lat, lon = checked_pin(*(pin or (None, None))) if action == "guess" else (None, None)
-    distance_km, score = _worth(clip, action, lat, lon)
+    counted = pin if action == "guess" else None
+    lat, lon = counted or (None, None)
+    distance_km, score = _worth(clip, action, counted)
     return Guess(
         guess_id=str(uuid.uuid5(_GUESS_IDS, f"{round_.round_id}/{position}")),
         round_id=round_.round_id,
@@ -59,7 +60,7 @@ def new_guess(
         score=score,
         seconds=seconds,
         mode=round_.mode,
-        app_version=app_version,
+        app_version=__version__,
         created_utc=now,
     )
 
@@ -67,27 +68,6 @@ def new_guess(
 def seconds_since(started: datetime | None, now: datetime) -> float | None:
     """Seconds since a clip was given out, never negative; None when it was not."""
     return None if started is None else max(0.0, (now - started).total_seconds())
-
-
-def checked_pin(lat: object, lon: object) -> tuple[float, float]:
-    """A point in degrees, its longitude wrapped; raises ``Agl1kError`` when it is none."""
-    if lat is None or lon is None:
-        raise Agl1kError("There is no pin yet. Place one on the map, then submit.")
-    numbers = [_number(value) for value in (lat, lon)]
-    if not all(map(math.isfinite, numbers)) or abs(numbers[0]) > 90.0:
-        raise Agl1kError(
-            f"The pin is not on the map (latitude {lat!s:.20}, longitude {lon!s:.20}). "
-            "Place it again: latitude from -90 to 90, longitude in degrees."
-        )
-    return numbers[0], wrap_longitude(numbers[1])
-
-
-def is_pin_of(guess: Guess, lat: object, lon: object) -> bool:
-    """Whether a stored guess holds just this pin."""
-    try:
-        return (guess.latitude, guess.longitude) == checked_pin(lat, lon)
-    except Agl1kError:
-        return False
 
 
 def points_of(guess: Guess) -> int:
@@ -100,17 +80,16 @@ def max_points_of(guess: Guess) -> int:
     return 0 if guess.action == "broken" else MAX_POINTS
 
 
-def distance_and_score(clip: Clip, lat: float, lon: float) -> tuple[float, float]:
-    """Geodesic distance in km from a point to a clip's true place, and the geoscore of it."""
-    distance_km = float(geodesic_km(lat, lon, clip.lat, clip.lon))
-    return distance_km, float(geoscore(distance_km))
+def points_at(distance_km: float) -> int:
+    """Whole points for a pin this far from the true place."""
+    return round(float(geoscore(distance_km)))
 
 
-def _worth(
-    clip: Clip, action: Action, lat: float | None, lon: float | None
-) -> tuple[float | None, float | None]:
-    if lat is not None and lon is not None:
-        return distance_and_score(clip, lat, lon)
+def _worth(clip: Clip, action: Action, pin: Point | None) -> tuple[float | None, float | None]:
+    """The geodesic distance in km from the pin to the true place, and the geoscore of it."""
+    if pin is not None:
+        distance_km = float(geodesic_km(*pin, clip.lat, clip.lon))
+        return distance_km, float(geoscore(distance_km))
     return None, None if action == "broken" else 0.0
 
 
@@ -119,12 +98,3 @@ def _in_time(action: Action, timer_s: int | None, seconds: float | None) -> Acti
     if action == "timeout" and left_s > GRACE_S:
         raise Agl1kError("The time is not up yet. Place a pin and submit it, or skip the clip.")
     return "timeout" if action == "guess" and left_s < -GRACE_S else action
-
-
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return math.nan
-    try:
-        return float(value)
-    except (ValueError, OverflowError):
-        return math.nan

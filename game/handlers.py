@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from agl1k_core.errors import Agl1kError
-from game.clips import PreparedClip
 from game.picking import CLIPS_PER_ROUND, Filters
 from game.reveal import share_text, tell
 from game.rounds import Game
@@ -19,7 +18,7 @@ from game.screens import (
     summary_html,
     waiting_html,
 )
-from game.views import DailyEntry, Reveal, RoundView, Streak, Summary
+from game.views import Dailies, Outline, Reveal, RoundView, Summary
 from ui import worldmap
 from web.addresses import query_of
 
@@ -29,9 +28,6 @@ NO_PIN = (
 )
 
 _DAYS_LISTED = 366
-
-#: The prepared sound behind a clip's token; raises ``Agl1kError`` when it can't be had.
-SoundOf = Callable[[str], PreparedClip]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +47,24 @@ class Play:
     """The handlers of the play tab over one ``Game``.
 
     Tokens are what the browser holds. A problem that a player can act on becomes the ``message``
-    of a ``Screen`` that leaves the rest of the page as it was. ``benchmarks``: slugs, the default
-    first; the others are played when its recordings cannot be had.
+    of a ``Screen`` that leaves the rest of the page unchanged. ``benchmarks``: slugs, the default
+    first; the others are played if its recordings are not available.
     """
 
-    def __init__(self, game: Game, sound_of: SoundOf, benchmarks: Sequence[str]) -> None:
+    def __init__(self, game: Game, benchmarks: Sequence[str]) -> None:
         self._game = game
-        self._sound_of = sound_of
         self._default, self._benchmarks = benchmarks[0], [*dict.fromkeys(benchmarks)]
 
-    def open(self, player: object, round_token: object, href: str = "") -> Screen:
+    def open(self, player: object, href: str = "") -> Screen:
         """The page was loaded: the linked round, the one begun before, or a new free one."""
         known = self._game.player_id(player) is not None
         token = str(player) if known else self._game.new_player()
         try:
-            return self._linked(self._screen(token, self._opened(token, round_token, href)), href)
+            return _screen(token, self._opened(token, href), href)
         except Agl1kError as error:
-            return self._fallback(token, str(error))
+            return self._fallback(token, str(error), href)
 
-    def _opened(self, player: str, round_token: object, href: str) -> RoundView:
+    def _opened(self, player: str, href: str) -> RoundView:
         query = query_of(href)
         if "challenge" in query:
             return self._game.start_challenge(player, query["challenge"][0])
@@ -78,36 +73,34 @@ class Play:
             return self._game.start_daily(player, self._default, None if day == "today" else day)
         return self._game.resume(player) or self._game.start_free(player, self._default)
 
-    def _fallback(self, player: str, message: str) -> Screen:
-        """A link that leads nowhere, or a source out of reach, still leaves something to play."""
+    def _fallback(self, player: str, message: str, href: str) -> Screen:
+        """After a bad link, or if a source cannot be reached, there is still something to play."""
         messages = [message]
         for benchmark in self._benchmarks:
             try:
                 view = self._game.resume(player) or self._game.start_free(player, benchmark)
-                screen = self._screen(player, view)
+                screen = _screen(player, view, href)
                 return replace(screen, message=_lines([*messages, screen.message]))
             except Agl1kError as error:
                 messages.append(str(error))
         return Screen(player, stage="none", message=_lines(messages))
 
     def start(self, player: str, wish: Wish) -> Screen:
-        """Begin the round that was wished for; its timer runs from now."""
-        return self._guarded(player, lambda: self._begun(player, self._started(player, wish)))
+        """Begin the round that was chosen; its timer runs from now."""
+        return self._guarded(player, lambda: self._started(player, wish))
 
     def _started(self, player: str, wish: Wish) -> RoundView:
         benchmark = wish.benchmark or self._default
         if wish.mode == "daily":
-            return self._game.start_daily(player, benchmark, wish.day or None)
+            return self._game.start_daily(player, benchmark, wish.day or None, begin=True)
         if wish.mode == "challenge":
-            return self._game.start_challenge(player, wish.code)
+            return self._game.start_challenge(player, wish.code, begin=True)
         filters = Filters(wish.speech, wish.continent)
-        return self._game.start_free(player, benchmark, filters, wish.timer_s)
+        return self._game.start_free(player, benchmark, filters, wish.timer_s, begin=True)
 
     def play_again(self, player: str, round_token: str) -> Screen:
         """A new free round with the same settings."""
-        return self._guarded(
-            player, lambda: self._begun(player, self._game.play_again(round_token, player))
-        )
+        return self._guarded(player, lambda: self._game.play_again(round_token, player, begin=True))
 
     def submit(self, player: str, round_token: str, pin: str | None, nickname: str = "") -> Screen:
         """The pin is final: store it, then show the place."""
@@ -149,17 +142,9 @@ class Play:
         """From a revealed clip to the next one, or to the summary, which links to ``href``."""
 
         def next_clip() -> RoundView:
-            token = self._token(player, round_token)
-            return self._begun(player, self._game.next_clip(token, player))
+            return self._game.next_clip(self._token(player, round_token), player, begin=True)
 
-        return self._linked(self._guarded(player, next_clip), href)
-
-    def _linked(self, screen: Screen, href: str) -> Screen:
-        """The text to share names the page at ``href``."""
-        if not (href and screen.share and screen.round):
-            return screen
-        summary = self._game.summary(screen.round, screen.player)
-        return replace(screen, share=share_text(summary, href))
+        return self._guarded(player, next_clip, href)
 
     def continents(self, benchmark: str) -> dict[str, int]:
         """The continents that a round on this benchmark can be limited to, and their clips."""
@@ -170,17 +155,12 @@ class Play:
         name, notice = self._game.about(self._default)
         return waiting_html(name, notice, CLIPS_PER_ROUND), help_html()
 
-    def dailies(self, player: str, benchmark: str) -> tuple[Sequence[DailyEntry], Streak | None]:
-        """The days to choose from, newest first, and the streak; nothing for an unknown player."""
+    def dailies(self, player: str, benchmark: str) -> Dailies | None:
+        """The days to choose from and the streak; None for an unknown player."""
         try:
-            entries = self._game.dailies(player, benchmark, limit=_DAYS_LISTED)
-            return entries, self._game.streak(player, benchmark)
+            return self._game.dailies(player, benchmark, limit=_DAYS_LISTED)
         except Agl1kError:
-            return (), None
-
-    def _begun(self, player: str, view: RoundView) -> RoundView:
-        """The player asked for this clip by a click, so that its time runs from now."""
-        return self._game.start_clip(view.token, player) if view.phase == "playing" else view
+            return None
 
     def _token(self, player: str, round_token: str) -> str:
         """The step token; a page that has lost it goes on with the player's open round."""
@@ -191,64 +171,60 @@ class Play:
             raise Agl1kError("This page has lost its round. Start a new one.")
         return view.token
 
-    def _guarded(self, player: str, act: Callable[[], RoundView]) -> Screen:
+    def _guarded(self, player: str, act: Callable[[], RoundView], href: str = "") -> Screen:
         try:
-            return self._screen(player, act())
+            return _screen(player, act(), href)
         except Agl1kError as error:
-            # what is no player's token is not sent back: it may be anything
+            # anything but a valid player token is not sent back: it may contain anything
             known = self._game.player_id(player) is not None
             return Screen(player if known else "", message=str(error))
 
-    # --- a view -> a screen -------------------------------------------------------------------
 
-    def _screen(self, player: str, view: RoundView) -> Screen:
-        screen = Screen(
-            player,
-            round=view.token,
-            stage=view.phase,
-            status=status_html(view),
-            message="\n".join(view.notes),
-            mode=view.mode,
-            is_last=view.position >= view.n_clips - 1,
-            share="",
-        )
-        if view.phase == "finished":
-            return self._finished(screen, self._game.summary(view.token, player))
-        screen = self._with_sound(screen, view)
-        if view.reveal is not None:
-            return replace(
-                screen,
-                result=reveal_html(view.reveal),
-                map_command=reveal_command(view.reveal),
-            )
+def _screen(player: str, view: RoundView, href: str = "") -> Screen:
+    """What the tab shows for a view; the text to share names the page at ``href``."""
+    screen = Screen(
+        player,
+        round=view.token,
+        stage=view.phase,
+        status=status_html(view),
+        sound=_sound(view),
+        message="\n".join(view.notes),
+        mode=view.mode,
+        is_last=view.position >= view.n_clips - 1,
+        share="",
+    )
+    if view.summary is not None:
+        return _with_summary(screen, view.summary, href)
+    if view.reveal is not None:
         return replace(
-            screen,
-            result=help_html(),
-            map_command=worldmap.reset_command(pin_of=view.clip_token or ""),
-            remaining_s=view.remaining_s,
+            screen, result=reveal_html(view.reveal), map_command=reveal_command(view.reveal)
         )
+    return replace(
+        screen,
+        result=help_html(),
+        map_command=worldmap.reset_command(pin_of=view.clip_token or ""),
+        remaining_s=view.remaining_s,
+    )
 
-    def _with_sound(self, screen: Screen, view: RoundView) -> Screen:
-        if view.clip_token is None:
-            return screen
-        label = f"Clip {view.position + 1} of {view.n_clips}"
-        next_url = _address(view.next_clip_token) if view.next_clip_token else ""
-        try:
-            prepared = self._sound_of(view.clip_token)
-            outline = prepared.peaks, prepared.duration_s
-        except Agl1kError:
-            # the player component tells of it, with a button to try again
-            outline = (), 0.0
-        return replace(screen, sound=Sound(_address(view.clip_token), *outline, label, next_url))
 
-    def _finished(self, screen: Screen, summary: Summary) -> Screen:
-        return replace(
-            screen,
-            result=summary_html(summary),
-            map_command=summary_command(summary.reveals),
-            share=share_text(summary),
-            history_entry=summary.history_entry(),
-        )
+def _with_summary(screen: Screen, summary: Summary, href: str) -> Screen:
+    return replace(
+        screen,
+        result=summary_html(summary),
+        map_command=summary_command(summary.reveals),
+        share=share_text(summary, href),
+        history_entry=summary.history_entry(),
+    )
+
+
+def _sound(view: RoundView) -> Sound | None:
+    """The clip's address and outline; without an outline the player offers to try again."""
+    if view.clip_token is None:
+        return None
+    outline = view.outline or Outline((), 0.0)
+    label = f"Clip {view.position + 1} of {view.n_clips}"
+    next_url = _address(view.next_clip_token) if view.next_clip_token else ""
+    return Sound(_address(view.clip_token), outline.peaks, outline.duration_s, label, next_url)
 
 
 def _lines(messages: Iterable[str]) -> str:
@@ -262,17 +238,12 @@ def _address(clip_token: str) -> str:
 
 def reveal_command(reveal: Reveal) -> worldmap.Command:
     """The map command that shows one outcome."""
-    models = [
-        worldmap.ModelGuess(model.name, model.lat, model.lon, model.distance_km)
-        for model in reveal.models
-        if model.lat is not None and model.lon is not None and model.distance_km is not None
-    ]
     return worldmap.reveal_command(
         guess=_pin(reveal),
         truth=(reveal.lat, reveal.lon),
         label=reveal.label,
         line=reveal.line,
-        models=models,
+        models=reveal.models,
         text=tell(reveal),
     )
 

@@ -1,166 +1,173 @@
-"""Where a round stands, as the views that a page shows.
+"""The state of a round, as the views that a page shows.
 
-The one place that decides what a browser may know: of a clip without a stored answer, its token.
+The only place that decides what a browser may know: of a clip without a stored answer, its token
+and the outline of its sound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Sequence
 from functools import partial
 
-from agl1k_core.benchmarks import Benchmark, FolderTags
 from agl1k_core.errors import Agl1kError
 from game.daily import DailyRecord
+from game.dependencies import Clock, Content, PreparedSound
 from game.guessing import max_points_of, points_of, seconds_since
+from game.open_round import OpenRound
 from game.picking import Filters
 from game.replacement import ClipReplacement
-from game.reveal import ModelAnswer, build_reveals
+from game.reveal import build_reveals
 from game.starting import RoundFactory
 from game.tokens import Tokens, challenge_code
-from game.views import Challenger, Phase, Reveal, RoundView, Summary
+from game.views import Challenger, Outline, Phase, Reveal, RoundView, Streak, Summary
 from store.guesses import Guess, GuessStore, Round
-
-Prefetch = Callable[[Benchmark, Sequence[str]], object]
-ModelGuesses = Callable[[Benchmark, str], Iterable[ModelAnswer]]
 
 
 def last_audible(round_: Round) -> int:
-    """The last position that may be heard: the next one too, unless a timer would be cheated."""
+    """The last position that may be heard: the next one too, unless that would cheat a timer."""
     ahead = 0 if round_.timer_s is not None else 1
     return min(round_.position + ahead, len(round_.clip_keys) - 1)
 
 
 class RoundPresenter:
-    """Builds views from what the store holds."""
+    """Builds views of open rounds."""
 
     def __init__(
         self,
+        content: Content,
         store: GuessStore,
         tokens: Tokens,
-        maker: RoundFactory,
-        sound: ClipReplacement,
-        record: DailyRecord,
-        *,
-        clock: Callable[[], datetime],
-        prefetch: Prefetch,
-        model_guesses: ModelGuesses,
-        tags: Mapping[str, FolderTags],
+        factory: RoundFactory,
+        replacement: ClipReplacement,
+        clock: Clock,
     ) -> None:
+        self._content = content
         self._store = store
         self._tokens = tokens
-        self._maker = maker
-        self._sound = sound
-        self._record = record
+        self._factory = factory
+        self._replacement = replacement
         self._clock = clock
-        self._prefetch = prefetch
-        self._model_guesses = model_guesses
-        self._tags = tags
 
-    def now(self, round_: Round, *notes: str) -> RoundView:
-        """The round at its present clip, which is made ready to be heard if it is to be played."""
-        guesses = self._store.of_round(round_.round_id)
-        if len(guesses) <= round_.position < len(round_.clip_keys):
-            benchmark = self._maker.benchmark(round_.benchmark)
-            order = partial(self._maker.stand_ins, round_)
-            round_, told = self._sound.settle(benchmark, round_, order)
-            notes = (*notes, *told)
-            self._prefetch(benchmark, round_.clip_keys[round_.position + 1 :])
-            round_ = self._given_out(round_)
-        return self._at(round_, round_.position, guesses, notes)
+    def now(self, opened: OpenRound, *, begin: bool = False) -> RoundView:
+        """The round at its current clip, which is prepared if it is to be played.
 
-    def at(self, round_: Round, position: int, guesses: Sequence[Guess], *notes: str) -> RoundView:
-        """The round at a clip that is answered; ``guesses`` are its stored ones, by position."""
-        return self._at(round_, position, guesses, notes)
+        The timer of the clip starts if ``begin``. Without a timer the time is only noted, and
+        runs from the clip's first view.
+        """
+        if not opened.awaits_answer:
+            return self.at(opened, opened.row.position)
+        settled = self._replacement.settle(opened, partial(self._factory.stand_ins, opened))
+        row = opened.row
+        self._content.clips.prefetch(opened.benchmark, row.clip_keys[row.position + 1 :])
+        if begin or row.timer_s is None:
+            opened.start_clip(self._clock())
+        return self._at(opened, opened.row.position, settled.notes, settled.sound)
 
-    def _given_out(self, round_: Round) -> Round:
-        """Without a timer the time of a clip, which is only noted, runs from its first view."""
-        if round_.timer_s is not None or round_.clip_started_utc is not None:
-            return round_
-        started = self._store.start_clip(round_.round_id, round_.position, self._clock())
-        return replace(round_, clip_started_utc=started)
+    def at(self, opened: OpenRound, position: int, *notes: str) -> RoundView:
+        """The round at a clip that has been answered, or at its end."""
+        return self._at(opened, position, notes, self._sound(opened, position))
+
+    def _sound(self, opened: OpenRound, position: int) -> PreparedSound | None:
+        if position > last_audible(opened.row):
+            return None
+        try:
+            return self._content.clips.prepare(opened.benchmark, opened.row.clip_keys[position])
+        except (Agl1kError, OSError):
+            return None  # the page's player shows that, with a button to try again
 
     def _at(
-        self, round_: Round, position: int, guesses: Sequence[Guess], notes: tuple[str, ...]
+        self,
+        opened: OpenRound,
+        position: int,
+        notes: tuple[str, ...],
+        sound: PreparedSound | None,
     ) -> RoundView:
-        told = [guess for guess in guesses if guess.position <= position]
-        phase = _phase(round_, position, told)
+        row, benchmark = opened.row, opened.benchmark
+        shown = [guess for guess in opened.answers.values() if guess.position <= position]
+        phase = _phase(opened, position)
+        reveals = self._reveals(opened, shown)
         return RoundView(
-            token=self._tokens.step(round_.round_id, position),
+            token=self._tokens.step(row.round_id, position),
             phase=phase,
-            mode=round_.mode,
-            label=round_.label,
-            benchmark=round_.benchmark,
-            benchmark_name=self._maker.benchmark(round_.benchmark).name,
-            notice=self._maker.benchmark(round_.benchmark).notice,
-            filters=Filters.of(round_.filters).to_dict(),
+            mode=row.mode,
+            label=row.label,
+            benchmark=benchmark.slug,
+            benchmark_name=benchmark.name,
+            notice=benchmark.notice,
+            filters=Filters.of(row.filters).to_dict(),
             position=position,
-            n_clips=len(round_.clip_keys),
-            total=sum(map(points_of, told)),
-            max_total=sum(map(max_points_of, told)),
-            timer_s=round_.timer_s,
-            remaining_s=self._remaining_s(round_) if phase == "playing" else None,
-            started=phase == "playing" and round_.clip_started_utc is not None,
-            clip_token=self._clip_token(round_, position),
-            next_clip_token=self._clip_token(round_, position + 1),
-            reveals=self._reveals(round_, told),
+            n_clips=opened.n_clips,
+            total=sum(map(points_of, shown)),
+            max_total=sum(map(max_points_of, shown)),
+            timer_s=row.timer_s,
+            remaining_s=self._remaining_s(row) if phase == "playing" else None,
+            started=phase == "playing" and row.clip_started_utc is not None,
+            clip_token=self._clip_token(row, position),
+            next_clip_token=self._clip_token(row, position + 1),
+            outline=Outline(tuple(sound.peaks), sound.duration_s) if sound else None,
+            reveals=reveals,
             notes=notes,
-            challenger=self._challenger(round_),
+            challenger=_challenger(opened),
+            summary=self._summary(opened, reveals) if phase == "finished" else None,
         )
 
-    def _remaining_s(self, round_: Round) -> float | None:
-        if round_.timer_s is None:
+    def _remaining_s(self, row: Round) -> float | None:
+        if row.timer_s is None:
             return None
-        gone_s = seconds_since(round_.clip_started_utc, self._clock()) or 0.0
-        return max(0.0, round_.timer_s - gone_s)
+        elapsed_s = seconds_since(row.clip_started_utc, self._clock()) or 0.0
+        return max(0.0, row.timer_s - elapsed_s)
 
-    def _clip_token(self, round_: Round, position: int) -> str | None:
-        if position > last_audible(round_):
+    def _clip_token(self, row: Round, position: int) -> str | None:
+        if position > last_audible(row):
             return None
-        return self._tokens.clip(round_.round_id, position, round_.clip_keys[position])
+        return self._tokens.clip(row.round_id, position, row.clip_keys[position])
 
-    def _reveals(self, round_: Round, guesses: Sequence[Guess]) -> tuple[Reveal, ...]:
-        benchmark = self._maker.benchmark(round_.benchmark)
-        models = [self._model_guesses(benchmark, guess.clip_key) for guess in guesses]
-        tokens = [self._clip_token(round_, guess.position) or "" for guess in guesses]
-        return build_reveals(benchmark, guesses, tokens, models, self._tags.get(benchmark.slug))
+    def _reveals(self, opened: OpenRound, guesses: Sequence[Guess]) -> tuple[Reveal, ...]:
+        """The places of the clips that ``guesses``, which are stored, belong to."""
+        benchmark, keys = opened.benchmark, [guess.clip_key for guess in guesses]
+        return build_reveals(
+            benchmark,
+            guesses,
+            [self._clip_token(opened.row, guess.position) or "" for guess in guesses],
+            self._content.models(benchmark, keys) if keys else {},
+            self._content.tags.get(benchmark.slug),
+        )
 
-    def summary(self, round_: Round) -> Summary:
-        """A round whose clips are all answered; raises ``Agl1kError`` before that."""
-        guesses = self._store.of_round(round_.round_id)
-        left = len(round_.clip_keys) - len(guesses)
+    def _summary(self, opened: OpenRound, reveals: tuple[Reveal, ...]) -> Summary:
+        row, benchmark, guesses = opened.row, opened.benchmark, [*opened.answers.values()]
+        left = opened.n_clips - len(guesses)
         if left:
             raise Agl1kError(f"This round is not finished: {left} of its clips have no answer yet.")
-        benchmark = self._maker.benchmark(round_.benchmark)
-        is_daily, player_id = round_.mode == "daily", round_.player_id
-        today = self._maker.today()
         return Summary(
-            mode=round_.mode,
-            label=round_.label,
+            mode=row.mode,
+            label=row.label,
             benchmark=benchmark.slug,
             benchmark_name=benchmark.name,
             finished_utc=guesses[-1].created_utc.isoformat(timespec="seconds"),
-            reveals=self._reveals(round_, guesses),
+            reveals=reveals,
             total=sum(map(points_of, guesses)),
             max_total=sum(map(max_points_of, guesses)),
-            code=challenge_code(round_.round_id),
-            challenger=self._challenger(round_),
-            streak=self._record.streak(player_id, benchmark.slug, today) if is_daily else None,
-            filters=Filters.of(round_.filters).to_dict(),
-            timer_s=round_.timer_s,
+            code=challenge_code(row.round_id),
+            challenger=_challenger(opened),
+            streak=self._streak(row) if row.mode == "daily" else None,
+            filters=Filters.of(row.filters).to_dict(),
+            timer_s=row.timer_s,
         )
 
-    def _challenger(self, round_: Round) -> Challenger | None:
-        offered = str(round_.filters.get("challenge", ""))
-        guesses = self._store.of_round(offered) if offered else []
-        if not guesses:
-            return None
-        total, max_total = sum(map(points_of, guesses)), sum(map(max_points_of, guesses))
-        return Challenger(guesses[-1].nickname, total, max_total)
+    def _streak(self, row: Round) -> Streak:
+        record = DailyRecord(self._store, row.player_id, row.benchmark)
+        return record.streak(self._factory.today())
 
 
-def _phase(round_: Round, position: int, told: Sequence[Guess]) -> Phase:
-    if position >= len(round_.clip_keys):
+def _phase(opened: OpenRound, position: int) -> Phase:
+    if position >= opened.n_clips:
         return "finished"
-    return "revealed" if any(guess.position == position for guess in told) else "playing"
+    return "revealed" if position in opened.answers else "playing"
+
+
+def _challenger(opened: OpenRound) -> Challenger | None:
+    guesses = opened.challenger_answers
+    if not guesses:
+        return None
+    total, max_total = sum(map(points_of, guesses)), sum(map(max_points_of, guesses))
+    return Challenger(guesses[-1].nickname, total, max_total)

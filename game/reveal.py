@@ -5,38 +5,35 @@ Nothing in here may be built before the guess of that clip is in the store.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from agl1k_core.benchmarks import Benchmark, Clip, FolderTags
 from agl1k_core.errors import Agl1kError
-from agl1k_core.places import compass_direction, geodesic_line, is_point
-from game.guessing import MAX_POINTS, distance_and_score, max_points_of, points_of
+from agl1k_core.places import compass_direction, geodesic_line
+from game.guessing import MAX_POINTS, max_points_of, points_of
 from game.sound_words import localizability_in_words, sounds_in_words, sounds_of
-from game.views import ModelGuess, Reveal, Sounds, Streak, Summary
+from game.views import Reveal, Sounds, Streak, Summary
 from store.guesses import Guess
-
-#: What the board knows of a model's answer: its name, and its point or None.
-ModelAnswer = tuple[str, tuple[float, float] | None]
+from ui.worldmap import ModelGuess
 
 
 def build_reveals(
     benchmark: Benchmark,
     guesses: Sequence[Guess],
     clip_tokens: Sequence[str],
-    models: Sequence[Iterable[ModelAnswer]] = (),
+    models: Mapping[str, Sequence[ModelGuess]],
     tags: FolderTags | None = None,
 ) -> tuple[Reveal, ...]:
-    """One ``Reveal`` per stored guess, in order of position. ``models`` belongs to each guess.
+    """One ``Reveal`` per stored guess, in order of position. ``models``: their guesses by key.
 
     Raises ``Agl1kError`` when the benchmark no longer has one of the clips.
     """
     reveals: list[Reveal] = []
     total = max_total = 0
-    for number, guess in enumerate(guesses):
+    for guess in guesses:
         total, max_total = total + points_of(guess), max_total + max_points_of(guess)
         clip = _clip_of(benchmark, guess)
-        answers = models[number] if models else ()
-        guessed = tuple(_model_guess(clip, *answer) for answer in answers)
+        guessed = tuple(models.get(clip.key, ()))
         token = clip_tokens[guess.position]
         sounds = sounds_of(clip, tags or FolderTags())
         reveals.append(_reveal(clip, guess, total, max_total, guessed, token, sounds))
@@ -89,13 +86,6 @@ def _reveal(
         clip_token=clip_token,
         sounds=sounds,
     )
-
-
-def _model_guess(clip: Clip, name: str, point: tuple[float, float] | None) -> ModelGuess:
-    if point is None or not is_point(*point):
-        return ModelGuess(name)
-    distance_km, score = distance_and_score(clip, *point)
-    return ModelGuess(name, *point, distance_km, round(score))
 
 
 def place_label(clip: Clip) -> str:

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,6 +32,18 @@ from web.static import mount_static
 PORT = 7861
 
 
+@dataclass(frozen=True)
+class Parts:
+    """The components that change."""
+
+    key: gr.State
+    status: gr.HTML
+    sound: ClipPlayer
+    world: WorldMap
+    facts: gr.HTML
+    message: gr.HTML
+
+
 def build_page(review: Review, clips: ClipStore) -> gr.Blocks:
     """The page over one folder."""
     with gr.Blocks(title="AGL1K: review of clips") as page:
@@ -49,11 +62,12 @@ def build_page(review: Review, clips: ClipStore) -> gr.Blocks:
                 reject = gr.Button("Reject", elem_id="agl-reject")
                 back = gr.Button("Back", elem_id="agl-back", min_width=80)
                 forward = gr.Button("Next", elem_id="agl-forward", min_width=80)
-        outputs = [key, status, sound, world, facts, message]
+        parts = Parts(key, status, sound, world, facts, message)
 
-        def handler(act: Callable[[str], str]) -> Callable[[str], list[Any]]:
-            return lambda now: updates(review, clips, now, act)
+        def handler(act: Callable[[str], str]) -> Callable[[str], dict[Any, Any]]:
+            return lambda now: updates(parts, review, clips, now, act)
 
+        outputs = [*vars(parts).values()]
         page.load(handler(lambda _: review.first()), key, outputs, **QUIET)
         for button, act in (
             (keep, lambda now: review.decide(now, KEEP)),
@@ -65,28 +79,28 @@ def build_page(review: Review, clips: ClipStore) -> gr.Blocks:
     return cast(gr.Blocks, page)
 
 
-def updates(review: Review, clips: ClipStore, now: str, act: Callable[[str], str]) -> list[Any]:
-    """What an act on the present clip makes of the page, in the order of its outputs."""
+def updates(
+    parts: Parts, review: Review, clips: ClipStore, now: str, act: Callable[[str], str]
+) -> dict[Any, Any]:
+    """What an act on the current clip changes, by component."""
     try:
         sheet = review.sheet(act(now))
     except Agl1kError as error:
-        return [*[gr.skip()] * 5, message_html(str(error), is_error=True)]
-    problem = ""
-    value = None
+        return {parts.message: message_html(str(error), is_error=True)}
+    problem, value = "", None
     try:
         prepared = clips.prepare(review.benchmark, sheet.key)
-        url = f"clip/{sheet.token}"
-        value = clip_value(url, prepared.peaks, prepared.duration_s, sheet.name)
+        value = clip_value(f"clip/{sheet.token}", prepared.peaks, prepared.duration_s, sheet.name)
     except Agl1kError as error:
         problem = str(error)
-    return [
-        sheet.key,
-        sheet.status,
-        gr.update(value=value),
-        gr.update(cmd=_show(sheet)),
-        sheet.facts,
-        message_html(problem, is_error=True),
-    ]
+    return {
+        parts.key: sheet.key,
+        parts.status: sheet.status,
+        parts.sound: gr.update(value=value),
+        parts.world: gr.update(cmd=_show(sheet)),
+        parts.facts: sheet.facts,
+        parts.message: message_html(problem, is_error=True),
+    }
 
 
 def _show(sheet: Sheet) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from game import reveal as words
+from game.guessing import points_at
 from game.sound_words import localizability_in_words
 from game.views import DailyEntry, Reveal, RoundView, Streak, Summary
 
@@ -21,6 +22,7 @@ _pages = Environment(
     loader=PackageLoader("game"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
 )
 _pages.filters["distance"] = words.distance_in_words
+_pages.filters["points"] = points_at
 _pages.filters["streak"] = words.streak_in_words
 _pages.filters["localizability"] = localizability_in_words
 
@@ -101,9 +103,9 @@ def day_choices(entries: Sequence[DailyEntry]) -> list[tuple[str, str]]:
     return choices
 
 
-def streak_html(streak: Streak | None) -> str:
+def streak_html(streak: Streak) -> str:
     """How many dailies in a row, and what counts."""
-    return "" if streak is None else _pages.get_template("streak.html").render(streak=streak)
+    return _pages.get_template("streak.html").render(streak=streak)
 
 
 def mode_name(view: RoundView | Summary) -> str:
@@ -125,9 +127,10 @@ def help_html() -> str:
 
 def reveal_html(reveal: Reveal) -> str:
     """The outcome of one clip."""
-    models = sorted(reveal.models, key=lambda model: (model.distance_km is None, model.distance_km))
     return _pages.get_template("reveal.html").render(
-        reveal=reveal, models=models, sentence=words.tell(reveal)
+        reveal=reveal,
+        models=sorted(reveal.models, key=lambda model: model.distance_km),
+        sentence=words.tell(reveal),
     )
 
 

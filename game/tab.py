@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,18 +53,22 @@ FORGET_LINK = """() => {
 }"""
 
 
+#: New values by component; a component that does not change is left out.
+Updates = dict[Any, Any]
+
+
 @dataclass(frozen=True)
 class PlayTab:
-    """What the page needs to know of the tab: its load event's function, inputs and outputs."""
+    """What the page needs of the tab: its load event's function, inputs and outputs."""
 
-    open: Callable[..., list[Any]]
+    open: Callable[..., Updates]
     inputs: list[Any]
     outputs: list[Any]
 
 
 @dataclass(frozen=True)
-class _Parts:
-    """The components that handlers change, in the order of ``_updates``."""
+class Parts:
+    """The components that handlers change."""
 
     player: gr.BrowserState
     round: gr.BrowserState
@@ -94,20 +98,22 @@ def build_play(
     nickname = gr.BrowserState("", storage_key="agl1k-nickname", secret=_BROWSER_KEY)
     chooser = build_chooser(play, benchmarks, default)
     with gr.Column(elem_classes="agl-stage", elem_id="agl-play"):
-        parts = _lay_out(tiles, *play.waiting())
+        parts = lay_out(tiles, *play.waiting())
     with gr.Accordion("Your rounds", open=False, elem_id="agl-history"):
         parts.history_list.render()  # type: ignore[no-untyped-call]
     _wire(play, parts, nickname)
     _wire_chooser(play, chooser, parts, nickname)
-    state = [parts.player, parts.round, parts.history]
 
-    def opened(player: object, token: object, history: object, href: object) -> list[Any]:
-        return _updates(play.open(player, token, str(href or "")), history)
+    def opened(player: object, history: object, href: object) -> Updates:
+        screen = play.open(player, str(href or ""))
+        kept = remembered(history, screen.history_entry)
+        return {**updates(parts, screen, history), **_history(parts, kept)}
 
-    return PlayTab(opened, state, parts.all())
+    return PlayTab(opened, [parts.player, parts.history], parts.all())
 
 
-def _lay_out(tiles: str, waiting_status: str, waiting_result: str) -> _Parts:
+def lay_out(tiles: str, waiting_status: str, waiting_result: str) -> Parts:
+    """The tab's components in the current Blocks, as they are until the first clip is there."""
     state = {
         name: gr.BrowserState(default, storage_key=f"agl1k-{name}", secret=_BROWSER_KEY)
         for name, default in (("player", ""), ("round", ""))
@@ -148,59 +154,42 @@ def _lay_out(tiles: str, waiting_status: str, waiting_result: str) -> _Parts:
         elem_classes="agl-area-share",
     )
     history_list = gr.HTML(render=False, padding=False, elem_id="agl-history-list")
-    return _Parts(
+    return Parts(
         state["player"], state["round"], status, sound, world, result, message, clock,
         submit, skip, broken, go_on, again, share, history, history_list,
     )  # fmt: skip
 
 
-def _wire(play: Play, parts: _Parts, nickname: gr.BrowserState) -> None:
-    tokens = [parts.player, parts.round]
-    answer = [*tokens, parts.world, nickname, parts.history]
+def _wire(play: Play, parts: Parts, nickname: gr.BrowserState) -> None:
+    def answered(act: Callable[..., Screen]) -> Callable[..., Updates]:
+        return lambda *inputs: updates(parts, act(*inputs))
 
-    def with_pin(act: Callable[..., Screen]) -> Callable[..., list[Any]]:
-        def handler(
-            player: str, token: str, pin: str | None, name: str, history: object
-        ) -> list[Any]:
-            return _updates(act(player, token, pin, name), history)
+    def next_clip(player: str, token: str, history: object, href: object) -> Updates:
+        return updates(parts, play.go_on(player, token, str(href or "")), history)
 
-        return handler
-
-    def without_pin(act: Callable[..., Screen]) -> Callable[..., list[Any]]:
-        def handler(player: str, token: str, _: object, name: str, history: object) -> list[Any]:
-            return _updates(act(player, token, name), history)
-
-        return handler
-
-    def next_clip(player: str, token: str, history: object, href: object) -> list[Any]:
-        return _updates(play.go_on(player, token, str(href or "")), history)
-
-    def play_again(player: str, token: str, history: object) -> list[Any]:
-        return _updates(play.play_again(player, token), history)
-
-    everything = parts.all()
-    href = gr.Textbox(visible=False)
-    going_on = [*tokens, parts.history]
+    tokens, everything = [parts.player, parts.round], parts.all()
+    pinned, unpinned = [*tokens, parts.world, nickname], [*tokens, nickname]
+    going_on = [*tokens, parts.history, gr.Textbox(visible=False)]
     events = [
-        parts.submit.click(with_pin(play.submit), answer, everything, js=_BUSY, **QUIET),
-        parts.clock.submit(with_pin(play.time_up), answer, everything, js=_BUSY, **QUIET),
-        parts.skip.click(without_pin(play.skip), answer, everything, js=_BUSY, **QUIET),
-        parts.broken.click(without_pin(play.broken), answer, everything, js=_BUSY, **QUIET),
-        parts.go_on.click(next_clip, [*going_on, href], everything, js=_BUSY_WITH_ADDRESS, **QUIET),
-        parts.again.click(play_again, going_on, everything, js=_BUSY, **QUIET),
+        parts.submit.click(answered(play.submit), pinned, everything, js=_BUSY, **QUIET),
+        parts.clock.submit(answered(play.time_up), pinned, everything, js=_BUSY, **QUIET),
+        parts.skip.click(answered(play.skip), unpinned, everything, js=_BUSY, **QUIET),
+        parts.broken.click(answered(play.broken), unpinned, everything, js=_BUSY, **QUIET),
+        parts.go_on.click(next_clip, going_on, everything, js=_BUSY_WITH_ADDRESS, **QUIET),
+        parts.again.click(answered(play.play_again), tokens, everything, js=_BUSY, **QUIET),
     ]
     for event in events:
         event.then(None, js=_FOLLOW)
 
 
-def _wire_chooser(play: Play, chooser: Chooser, parts: _Parts, nickname: gr.BrowserState) -> None:
-    def begun(player: str, history: object, *wished: Any) -> list[Any]:
+def _wire_chooser(play: Play, chooser: Chooser, parts: Parts, nickname: gr.BrowserState) -> None:
+    def begun(player: str, history: object, *wished: Any) -> Updates:
         screen = play.start(player, wish_of(*wished))
-        refused = screen.stage is None
-        told = message_html(screen.message) if refused else ""
-        shown = replace(screen, message="") if refused else screen
-        closed = gr.skip() if refused else gr.update(open=False)
-        return [*_updates(shown, history), told, closed]
+        if screen.stage is None:
+            shown = updates(parts, replace(screen, message=""))
+            return {**shown, chooser.message: message_html(screen.message)}
+        shown = updates(parts, screen, history)
+        return {**shown, chooser.message: "", chooser.frame: gr.update(open=False)}
 
     wire_chooser(play, chooser, parts.player)
     chooser.nickname.blur(lambda text: text, chooser.nickname, nickname, **QUIET)
@@ -213,23 +202,28 @@ def _wire_chooser(play: Play, chooser: Chooser, parts: _Parts, nickname: gr.Brow
     started.then(None, js=_FOLLOW)
 
 
-def _updates(screen: Screen, history: object) -> list[Any]:
-    """The screen as updates, in the order of ``_Parts``."""
-    entries = _remembered(history, screen.history_entry)
-    return [
-        screen.player,
-        gr.skip() if screen.round is None else screen.round,
-        gr.skip() if screen.status is None else screen.status,
-        gr.skip() if screen.sound is None else _play(screen.sound),
-        gr.skip() if screen.map_command is None else gr.update(cmd=screen.map_command),
-        gr.skip() if screen.result is None else screen.result,
-        message_html(screen.message, is_error=screen.stage in (None, "none")),
-        gr.skip() if screen.stage is None else running(screen.remaining_s),
-        *_buttons(screen),
-        gr.skip() if screen.share is None else _share(screen.share),
-        entries,
-        history_html(entries),
-    ]
+def updates(parts: Parts, screen: Screen, history: object = None) -> Updates:
+    """What a screen changes; ``history`` is what the browser remembers so far."""
+    found: Updates = {
+        parts.player: screen.player,
+        parts.message: message_html(screen.message, is_error=screen.stage in (None, "none")),
+    }
+    for part, text in (
+        (parts.round, screen.round), (parts.status, screen.status), (parts.result, screen.result)
+    ):  # fmt: skip
+        if text is not None:
+            found[part] = text
+    if screen.sound is not None:
+        found[parts.sound] = _play(screen.sound)
+    if screen.map_command is not None:
+        found[parts.world] = gr.update(cmd=screen.map_command)
+    if screen.stage is not None:
+        found |= {parts.clock: running(screen.remaining_s), **_buttons(parts, screen)}
+    if screen.share is not None:
+        found[parts.share] = gr.update(value=screen.share, visible=bool(screen.share))
+    if screen.history_entry is not None:
+        found |= _history(parts, remembered(history, screen.history_entry))
+    return found
 
 
 def _play(sound: Sound) -> Any:
@@ -237,26 +231,23 @@ def _play(sound: Sound) -> Any:
     return gr.update(value=value, next_url=sound.next_url)
 
 
-def _buttons(screen: Screen) -> list[Any]:
-    """Submit, skip, broken, next, again."""
-    if screen.stage is None:
-        return [gr.skip()] * 5
-    playing, revealed = screen.stage == "playing", screen.stage == "revealed"
+def _buttons(parts: Parts, screen: Screen) -> Updates:
     next_name = "See the result" if screen.is_last else "Next clip"
     again_name = "Play again" if screen.mode == "free" else "Play a free round"
-    return [
-        *(gr.update(visible=playing, interactive=True) for _ in range(3)),
-        gr.update(visible=revealed, value=next_name),
-        gr.update(visible=screen.stage == "finished", value=again_name),
-    ]
+    answers = gr.update(visible=screen.stage == "playing", interactive=True)
+    return {
+        **dict.fromkeys((parts.submit, parts.skip, parts.broken), answers),
+        parts.go_on: gr.update(visible=screen.stage == "revealed", value=next_name),
+        parts.again: gr.update(visible=screen.stage == "finished", value=again_name),
+    }
 
 
-def _share(text: str) -> Any:
-    return gr.update(value=text, visible=bool(text))
+def _history(parts: Parts, entries: Sequence[object]) -> Updates:
+    return {parts.history: [*entries], parts.history_list: history_html(entries)}
 
 
-def _remembered(history: object, entry: Mapping[str, object] | None) -> list[Any]:
-    """The browser's history with a finished round, once; whatever else is in there is kept out."""
+def remembered(history: object, entry: Mapping[str, object] | None) -> list[Any]:
+    """The browser's history with a finished round, once; all that is not a round is left out."""
     kept = [item for item in history if isinstance(item, dict)] if isinstance(history, list) else []
     if entry is not None and all(item.get("code") != entry["code"] for item in kept):
         kept.append(dict(entry))

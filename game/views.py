@@ -10,18 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ui.worldmap import ModelGuess
+
 Phase = Literal["playing", "revealed", "finished"]
 
 
 @dataclass(frozen=True, slots=True)
-class ModelGuess:
-    """What a model answered for a clip; ``lat`` to ``points`` are None where it gave no point."""
+class Outline:
+    """How a clip's sound is drawn: its length, and its peaks (0 to 1) in order of time."""
 
-    name: str
-    lat: float | None = None
-    lon: float | None = None
-    distance_km: float | None = None
-    points: int | None = None
+    peaks: tuple[float, ...]
+    duration_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +148,12 @@ class RoundView:
     started: bool
     clip_token: str | None
     next_clip_token: str | None
+    outline: Outline | None
     reveals: tuple[Reveal, ...]
     notes: tuple[str, ...] = ()
     notice: str = ""
     challenger: Challenger | None = None
+    summary: Summary | None = None
 
     @property
     def reveal(self) -> Reveal | None:
@@ -167,3 +168,11 @@ class DailyEntry:
     day: str
     state: str
     total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dailies:
+    """A player's dailies on one benchmark, newest first, and the current streak."""
+
+    entries: tuple[DailyEntry, ...]
+    streak: Streak

@@ -27,6 +27,7 @@ from leaderboard.reports import RecentReports
 from leaderboard.rows import Row, scored_row
 from store.guesses import GuessStore
 from store.submissions import Submission, SubmissionStore
+from ui.worldmap import ModelGuess
 
 PEOPLE_ID = "people"
 _BASELINE_NAMES = {
@@ -43,16 +44,6 @@ _FEW_CLIPS = f"A rank needs guesses on {FEWEST_CLIPS} clips of this subset."
 _MOST_HANDED_OVER = 32
 #: Scoring people's guesses may take at most this share of the server's time.
 _PEOPLE_SHARE = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class ModelGuess:
-    """Where a submitted model placed a clip."""
-
-    name: str
-    latitude: float
-    longitude: float
-    distance_km: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -122,12 +122,14 @@ class GuessStore:
         Raises ``Agl1kError`` when the round is unknown or stands at another clip.
         """
         with self._database.write() as connection:
-            connection.execute(
+            stamped = connection.execute(
                 update(rounds)
                 .where(rounds.c.round_id == round_id, rounds.c.position == position)
                 .where(rounds.c.clip_started_utc.is_(None))
                 .values(clip_started_utc=now)
             )
+            if stamped.rowcount == 1:
+                return now
             stands = _known_round(connection, round_id)
         if stands.position != position or stands.clip_started_utc is None:
             raise Agl1kError(
@@ -163,11 +165,13 @@ class GuessStore:
                 return stands
             keys = list(stands.clip_keys)
             keys[position] = key
-            values: dict[str, object] = {"clip_keys": keys}
-            if position == stands.position:
-                values["clip_started_utc"] = None
-            connection.execute(update(rounds).where(rounds.c.round_id == round_id).values(values))
-            return _known_round(connection, round_id)
+            started = None if position == stands.position else stands.clip_started_utc
+            connection.execute(
+                update(rounds)
+                .where(rounds.c.round_id == round_id)
+                .values(clip_keys=keys, clip_started_utc=started)
+            )
+            return replace(stands, clip_keys=tuple(keys), clip_started_utc=started)
 
     def record(self, guess: Guess) -> Guess:
         """Keep a guess; returns the one that stands, which is an older one when there was one.
@@ -189,6 +193,14 @@ class GuessStore:
         """The answers of a round, by position."""
         query = select(*_GUESS_COLUMNS).where(guesses.c.round_id == round_id)
         return self._guesses(query.order_by(guesses.c.position))
+
+    def of_rounds(self, round_ids: Iterable[str]) -> dict[str, list[Guess]]:
+        """The answers of each of several rounds, by position; empty for a round without any."""
+        found: dict[str, list[Guess]] = {round_id: [] for round_id in round_ids}
+        query = select(*_GUESS_COLUMNS).where(guesses.c.round_id.in_(found))
+        for guess in self._guesses(query.order_by(guesses.c.position)) if found else ():
+            found[guess.round_id].append(guess)
+        return found
 
     def of_benchmark(self, benchmark: str) -> list[Guess]:
         """Every answer to a benchmark (its slug), oldest first."""

@@ -116,11 +116,11 @@ def _folium_parts(height: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ModelGuess:
-    """Where a model placed the clip, and how far that is from the truth."""
+    """Where a model placed a clip, and how far that is from the true place."""
 
     name: str
-    latitude: float
-    longitude: float
+    lat: float
+    lon: float
     distance_km: float
 
 

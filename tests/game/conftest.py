@@ -3,16 +3,18 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from itertools import count
+from typing import Any
 
 import pytest
 from sqlalchemy import delete
 
 from agl1k_core.benchmarks import Benchmark
+from game.dependencies import Content, Surroundings
 from game.rounds import Game
 from store.database import Database
 from store.guesses import GuessStore
 from store.schema import guesses, rounds
-from tests.support.toy_game import Clock, make_benchmark
+from tests.support.toy_game import SECRET, Clock, ToyClips, make_benchmark
 
 
 @pytest.fixture
@@ -51,11 +53,12 @@ def new_game(toy: Benchmark, guess_store: GuessStore, clock: Clock) -> Callable[
 
     seeds = count(7)
 
-    def make(**options: object) -> Game:
-        settings = {"clock": clock, "rng": random.Random(next(seeds)), **options}
-        store = settings.pop("store", guess_store)
-        benchmarks = settings.pop("benchmarks", {toy.slug: toy})
-        return Game(benchmarks, store, b"a secret for tests", **settings)  # type: ignore[arg-type]
+    def make(**options: Any) -> Game:
+        store = options.pop("store", guess_store)
+        admit = {"admit": options.pop("admit")} if "admit" in options else {}
+        content = Content(**{"benchmarks": {toy.slug: toy}, "clips": ToyClips(), **options})
+        surroundings = Surroundings(clock, random.Random(next(seeds)), **admit)
+        return Game(content, store, SECRET, surroundings)
 
     return make
 

@@ -465,17 +465,17 @@ def test_a_source_out_of_reach_is_not_tried_again_at_once(tmp_path: Path, sound:
     assert fetcher.keys == ["a"]
 
 
-def test_clips_at_hand_are_told_where_nothing_can_be_fetched(
+def test_available_clips_are_listed_if_nothing_can_be_fetched(
     folder: Path, tmp_path: Path, sound: bytes
 ) -> None:
     fetcher = Fetcher(sound)
     store = ClipStore(tmp_path / "cache", fetch=fetcher, failure_stands_s=60)
     names = {"here": f"{PLACE}.mp3", "cached": "c.mp3", "gone": "g.mp3"}
-    assert store.at_hand(benchmark(folder, **names)) == frozenset({"here"})
+    assert store.available(benchmark(folder, **names)) == frozenset({"here"})
     mixed = benchmark(folder, "http://127.0.0.1:9/{key}", **names, more="m.mp3")
     store.prepare(mixed, "cached")
-    assert store.at_hand(mixed) is None
+    assert store.available(mixed) is None
     fetcher.error = UnreachableError("archive out of reach")
     with pytest.raises(Agl1kError):
         store.prepare(mixed, "gone")
-    assert store.at_hand(mixed) == frozenset({"here", "cached"})
+    assert store.available(mixed) == frozenset({"here", "cached"})

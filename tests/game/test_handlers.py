@@ -5,28 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 
 from agl1k_core.benchmarks import Benchmark
-from agl1k_core.errors import Agl1kError
-from game.clips import PreparedClip
 from game.handlers import NO_PIN, Play, Wish
 from game.rounds import Game
 from game.screens import Screen
-from tests.support.toy_game import Clock
+from tests.support.toy_game import Clock, ToyClips
+from ui.worldmap import ModelGuess
 
 PIN = json.dumps({"latitude": 12.5, "longitude": -45.25})
 
 
-def prepared(clip_token: str) -> PreparedClip:
-    return PreparedClip(Path("copy.mp3"), 21.5, (0.1, 0.9))
-
-
 @pytest.fixture
 def play(game: Game, toy: Benchmark) -> Play:
-    return Play(game, prepared, [toy.slug])
+    return Play(game, [toy.slug])
 
 
 def everything(screen: Screen) -> str:
@@ -34,7 +28,7 @@ def everything(screen: Screen) -> str:
 
 
 def test_a_first_visit_begins_a_free_round(play: Play) -> None:
-    screen = play.open("", "")
+    screen = play.open("")
     assert screen.stage == "playing"
     assert screen.player
     assert screen.sound is not None
@@ -49,20 +43,20 @@ def test_a_first_visit_begins_a_free_round(play: Play) -> None:
 
 
 def test_a_reload_resumes_at_every_stage(play: Play) -> None:
-    first = play.open("", "")
+    first = play.open("")
     player = first.player
-    assert play.open(player, first.round).round == first.round
+    assert play.open(player).round == first.round
     revealed = play.submit(player, str(first.round), PIN)
-    again = play.open(player, revealed.round)
+    again = play.open(player)
     assert again.stage == "revealed"
     assert again.result == revealed.result
     assert again.sound == first.sound
     second = play.go_on(player, str(revealed.round))
-    assert play.open(player, "").round == second.round
+    assert play.open(player).round == second.round
 
 
 def test_nothing_of_the_place_before_the_guess(play: Play, toy: Benchmark) -> None:
-    screen = play.open("", "")
+    screen = play.open("")
     for _ in range(5):
         before = everything(screen)
         revealed = play.submit(screen.player, str(screen.round), PIN)
@@ -77,38 +71,38 @@ def test_nothing_of_the_place_before_the_guess(play: Play, toy: Benchmark) -> No
 
 @pytest.mark.parametrize("pin", [None, ""])
 def test_no_pin_is_a_message_and_changes_nothing(play: Play, pin: str | None) -> None:
-    first = play.open("", "")
+    first = play.open("")
     screen = play.submit(first.player, str(first.round), pin)
     assert screen.message == NO_PIN
     assert [screen.stage, screen.round, screen.result, screen.map_command] == [None] * 4
-    assert play.open(first.player, first.round).stage == "playing"
+    assert play.open(first.player).stage == "playing"
 
 
 @pytest.mark.parametrize("pin", ["x", '{"latitude": 91, "longitude": 0}', "[1, 2]", "null"])
 def test_a_bad_pin_is_a_message(play: Play, pin: str) -> None:
-    first = play.open("", "")
+    first = play.open("")
     assert "pin" in play.submit(first.player, str(first.round), pin).message.lower()
 
 
 def test_submitting_twice_shows_the_same_and_counts_once(play: Play) -> None:
-    first = play.open("", "")
+    first = play.open("")
     one = play.submit(first.player, str(first.round), PIN)
     two = play.submit(first.player, str(first.round), PIN)
     assert (one.result, one.status) == (two.result, two.status)
     other = play.submit(first.player, str(first.round), '{"latitude": 0, "longitude": 1}')
     assert other.result == one.result
-    assert "first answer stands" in other.message
+    assert "first answer counts" in other.message
 
 
 def test_tokens_of_others_and_forged_ones_are_told_plainly(play: Play) -> None:
-    mine, theirs = play.open("", ""), play.open("", "")
+    mine, theirs = play.open(""), play.open("")
     assert "another player's round" in play.submit(mine.player, str(theirs.round), PIN).message
     assert "not valid" in play.submit(mine.player, "forged", PIN).message
     assert "lost its player" in play.skip("forged", str(mine.round)).message
 
 
 def test_a_forged_player_is_a_new_player(play: Play) -> None:
-    screen = play.open("not.signed", "")
+    screen = play.open("not.signed")
     assert screen.player != "not.signed"
     assert screen.stage == "playing"
 
@@ -121,19 +115,19 @@ def test_what_is_no_player_is_not_sent_back(play: Play, player: str) -> None:
 
 
 def test_an_address_that_is_none_opens_the_page(play: Play) -> None:
-    assert play.open("", "", "http://[").stage == "playing"
+    assert play.open("", "http://[").stage == "playing"
 
 
 def test_a_lost_round_token_goes_on_with_the_open_round(play: Play) -> None:
-    first = play.open("", "")
+    first = play.open("")
     screen = play.skip(first.player, "")
     assert screen.stage == "revealed"
-    nobody = play.skip(play.open("", "").player, "")
+    nobody = play.skip(play.open("").player, "")
     assert nobody.stage == "revealed"
 
 
 def test_skip_and_broken(play: Play) -> None:
-    first = play.open("", "")
+    first = play.open("")
     skipped = play.skip(first.player, str(first.round))
     assert "You skipped this clip" in (skipped.result or "")
     second = play.go_on(first.player, str(skipped.round))
@@ -142,7 +136,7 @@ def test_skip_and_broken(play: Play) -> None:
 
 
 def test_a_whole_round_ends_in_a_summary(play: Play) -> None:
-    screen = play.open("", "")
+    screen = play.open("")
     player = screen.player
     for position in range(5):
         screen = play.submit(player, str(screen.round), PIN, "  Ann\u202e ")
@@ -155,9 +149,9 @@ def test_a_whole_round_ends_in_a_summary(play: Play) -> None:
     assert "https://a.example/page?challenge=" in screen.share
     assert screen.history_entry is not None
     assert screen.history_entry["max_total"] == 25_000
-    reloaded = play.open(player, screen.round, "https://a.example/page")
+    reloaded = play.open(player, "https://a.example/page")
     assert (reloaded.stage, reloaded.share) == ("finished", screen.share)
-    friend = play.open("", "", screen.share.split()[-1])
+    friend = play.open("", screen.share.split()[-1])
     assert friend.stage == "playing"
     assert "Challenge" in (friend.status or "")
     again = play.play_again(player, str(screen.round))
@@ -165,27 +159,27 @@ def test_a_whole_round_ends_in_a_summary(play: Play) -> None:
 
 
 def test_a_link_to_nowhere_says_so_and_still_plays(play: Play) -> None:
-    screen = play.open("", "", "http://127.0.0.1/?challenge=NONSENSE")
+    screen = play.open("", "http://127.0.0.1/?challenge=NONSENSE")
     assert "not a challenge code" in screen.message
     assert screen.stage == "playing"
 
 
 def test_days_to_choose_from(play: Play, clock: Clock) -> None:
-    player = play.open("", "").player
+    player = play.open("").player
     play.start(player, Wish(mode="daily"))
-    entries, streak = play.dailies(player, "toy")
-    assert [entry.state for entry in entries[:2]] == ["started", "new"]
-    assert entries[0].day == clock.now.date().isoformat()
-    assert streak is not None
-    assert streak.days == 0
-    assert play.dailies("forged", "toy") == ((), None)
-    assert play.dailies(player, "nowhere") == ((), None)
+    dailies = play.dailies(player, "toy")
+    assert dailies is not None
+    assert [entry.state for entry in dailies.entries[:2]] == ["started", "new"]
+    assert dailies.entries[0].day == clock.now.date().isoformat()
+    assert dailies.streak.days == 0
+    assert play.dailies("forged", "toy") is None
+    assert play.dailies(player, "nowhere") is None
 
 
 def test_links_to_dailies(play: Play, clock: Clock) -> None:
-    today = play.open("", "", "http://x/?daily=today")
+    today = play.open("", "http://x/?daily=today")
     assert "Daily five of" in (today.status or "")
-    future = play.open("", "", "http://x/?daily=2999-01-01")
+    future = play.open("", "http://x/?daily=2999-01-01")
     assert "comes out on that day" in future.message
     assert future.stage == "playing"
 
@@ -197,19 +191,19 @@ def test_links_to_dailies(play: Play, clock: Clock) -> None:
         (Wish(continent="Atlantis"), "Atlantis"),
         (Wish(timer_s=7), "timer"),
         (Wish(benchmark="other"), "not played here"),
-        (Wish(mode="daily", day="soon"), "no date"),
+        (Wish(mode="daily", day="soon"), "not a date"),
         (Wish(mode="challenge", code=""), "not a challenge code"),
     ],
 )
 def test_a_wish_that_cannot_be_met(play: Play, wish: Wish, message: str) -> None:
-    player = play.open("", "").player
+    player = play.open("").player
     screen = play.start(player, wish)
     assert message in screen.message
     assert screen.stage is None
 
 
 def test_a_timer_runs_from_the_start_and_ends_the_clip(play: Play, clock: Clock) -> None:
-    player = play.open("", "").player
+    player = play.open("").player
     screen = play.start(player, Wish(timer_s=30))
     assert screen.remaining_s == 30
     early = play.time_up(player, str(screen.round), None)
@@ -225,20 +219,27 @@ def test_a_timer_runs_from_the_start_and_ends_the_clip(play: Play, clock: Clock)
     assert "of your pin" in (with_pin.result or "")
 
 
-def test_a_clip_whose_outline_cannot_be_drawn_is_still_offered(game: Game, toy: Benchmark) -> None:
-    def gone(clip_token: str) -> PreparedClip:
-        raise Agl1kError("gone")
-
-    screen = Play(game, gone, [toy.slug]).open("", "")
-    assert screen.sound is not None
-    assert (screen.sound.peaks, screen.sound.duration_s) == ((), 0.0)
+def test_a_clip_whose_outline_cannot_be_drawn_is_still_offered(
+    new_game: Callable[..., Game], toy: Benchmark
+) -> None:
+    clips = ToyClips()
+    play = Play(new_game(clips=clips), [toy.slug])
+    first = play.open("")
+    clips.is_there = lambda benchmark, key: False
+    for screen in (
+        play.submit(first.player, str(first.round), PIN),
+        play.go_on(first.player, str(first.round)),
+    ):
+        assert screen.sound is not None
+        assert screen.sound.url.startswith("clip/")
+        assert (screen.sound.peaks, screen.sound.duration_s) == ((), 0.0)
 
 
 def test_no_recordings_at_all_is_a_message(new_game: Callable[..., Game], toy: Benchmark) -> None:
-    silent = new_game(clip_ready=lambda benchmark, key: False)
-    screen = Play(silent, prepared, [toy.slug]).open("", "")
+    silent = new_game(clips=ToyClips(lambda benchmark, key: False))
+    screen = Play(silent, [toy.slug]).open("", "")
     assert screen.stage == "none"
-    assert "cannot be had at the moment" in screen.message
+    assert "cannot be loaded at the moment" in screen.message
 
 
 def test_another_benchmark_is_played_when_the_default_cannot_be_had(
@@ -247,24 +248,24 @@ def test_another_benchmark_is_played_when_the_default_cannot_be_had(
     far, near = benchmark_of(slug="far"), benchmark_of(slug="near")
     game = new_game(
         benchmarks={"far": far, "near": near},
-        clip_ready=lambda benchmark, key: benchmark.slug == "near",
+        clips=ToyClips(lambda benchmark, key: benchmark.slug == "near"),
     )
-    screen = Play(game, prepared, ["far", "near"]).open("", "")
+    screen = Play(game, ["far", "near"]).open("", "")
     assert screen.stage == "playing"
-    assert "cannot be had at the moment" in screen.message
+    assert "cannot be loaded at the moment" in screen.message
 
 
 def test_models_guesses_are_told_after_the_guess_only(
     new_game: Callable[..., Game], toy: Benchmark
 ) -> None:
     with_models = new_game(
-        model_guesses=lambda benchmark, key: [("<b>Bold</b>", (1.0, 2.0)), ("Mute", None)]
+        models=lambda _, keys: {key: [ModelGuess("<b>Bold</b>", 1.0, 2.0, 500.0)] for key in keys}
     )
-    play = Play(with_models, prepared, [toy.slug])
-    screen = play.open("", "")
+    play = Play(with_models, [toy.slug])
+    screen = play.open("")
     assert "Bold" not in everything(screen)
     revealed = play.submit(screen.player, str(screen.round), PIN)
     assert "&lt;b&gt;Bold&lt;/b&gt;" in (revealed.result or "")
-    assert "no answer" in (revealed.result or "")
+    assert "500 km" in (revealed.result or "")
     assert revealed.map_command is not None
     assert [model["name"] for model in revealed.map_command["models"]] == ["<b>Bold</b>"]

@@ -10,8 +10,10 @@ import pytest
 
 from agl1k_core.benchmarks import Clip
 from game.rounds import Game
+from game.tokens import Tokens
+from game.views import Outline
 from store.guesses import GuessStore
-from tests.support.toy_game import Clock, current_clip, play
+from tests.support.toy_game import SECRET, current_clip, play, started, summary_of
 
 
 def leaks(view: object, clip: Clip) -> list[str]:
@@ -30,7 +32,7 @@ def test_no_view_tells_of_a_clip_before_its_guess(game: Game, mode: str, timer_s
     if mode == "challenge":
         other = game.new_player()
         done = play(game, other, game.start_free(other, "toy", timer_s=timer_s))
-        view = game.start_challenge(player, game.summary(done.token, other).code)
+        view = game.start_challenge(player, summary_of(done).code)
     elif mode == "daily":
         view = game.start_daily(player, "toy")
     else:
@@ -39,7 +41,7 @@ def test_no_view_tells_of_a_clip_before_its_guess(game: Game, mode: str, timer_s
     revealed: set[str] = set()
     for _ in range(5):
         clip = current_clip(game, view)
-        views = [view, game.view(view.token, player), game.start_clip(view.token, player)]
+        views = [view, game.view(view.token, player), started(game, player, view)]
         views += [resumed for resumed in [game.resume(player)] if resumed]
         for each in views:
             # Earlier clips may share words such as the continent with this one, and no number.
@@ -75,7 +77,7 @@ def test_sounds_are_heard_only_when_it_is_their_turn(game: Game) -> None:
         assert view.clip_token == tokens[position + 1]
     assert view.next_clip_token is None
     again = game.start_free(player, "toy")
-    late = game._tokens.clip(again.clip_token.split("-")[0], 2, "secretkey000")  # type: ignore[union-attr]
+    late = Tokens(SECRET).clip(str(again.clip_token).split("-")[0], 2, "secretkey000")
     assert game.resolve(late) is None
     assert all(game.resolve(token) is not None for token in tokens)
 
@@ -87,7 +89,7 @@ def test_a_timer_hides_the_next_sound(game: Game, guess_store: GuessStore) -> No
     round_id = str(view.clip_token).split("-")[0]
     round_ = guess_store.round(round_id)
     assert round_ is not None
-    ahead = game._tokens.clip(round_id, 1, round_.clip_keys[1])
+    ahead = Tokens(SECRET).clip(round_id, 1, round_.clip_keys[1])
     assert game.resolve(ahead) is None
     view = game.guess(view.token, player, 0, 0)
     assert game.resolve(ahead) is None
@@ -95,14 +97,13 @@ def test_a_timer_hides_the_next_sound(game: Game, guess_store: GuessStore) -> No
     assert game.resolve(ahead) is not None
 
 
-def test_looking_behind_a_sound_starts_no_time(game: Game, clock: Clock) -> None:
+def test_the_outline_of_a_sound_starts_no_time(game: Game) -> None:
     player = game.new_player()
     view = game.start_free(player, "toy", timer_s=30)
-    seen = game.behind(view.clip_token)
+    assert view.outline == Outline((0.1, 0.9), 21.5)
     assert not game.view(view.token, player).started
-    assert game.resolve(view.clip_token) == seen
+    assert game.resolve(view.clip_token) is not None
     assert game.view(view.token, player).started
-    assert game.behind("x") is None
 
 
 def test_sound_addresses_cannot_be_compared_or_made_up(game: Game) -> None:

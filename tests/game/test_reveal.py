@@ -12,6 +12,7 @@ from game.guessing import new_guess
 from game.reveal import build_reveals, distance_in_words, place_label, share_text, tell
 from game.views import Reveal, Summary
 from store.guesses import Action, Round
+from ui.worldmap import ModelGuess
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 ALASKA = Clip("alaska", 61.2181, -149.9003, "Anchorage", "United States", "North America")
@@ -27,7 +28,7 @@ def reveals(*answers: tuple[Action, tuple[float, float] | None]) -> tuple[Reveal
     for position, (action, pin) in enumerate(answers):
         asked = replace(round_, timer_s=30 if action == "timeout" else None)
         guesses.append(new_guess(asked, position, BENCHMARK, action, pin, nickname="", now=NOW))
-    models = [[("A model", (0.0, 0.0)), ("A refuser", None)] for _ in guesses]
+    models = {"alaska": [ModelGuess("A model", 0.0, 0.0, 12_345.0)]}
     return build_reveals(BENCHMARK, guesses, ["t0", "t1", "t2"], models)
 
 
@@ -45,13 +46,10 @@ def test_a_pin_in_fiji_for_a_clip_in_alaska() -> None:
     )
 
 
-def test_models_are_measured_too() -> None:
-    model, refuser = reveals(("skip", None))[0].models
-    assert model.name == "A model"
-    assert model.distance_km is not None
-    assert model.points is not None
-    assert refuser.distance_km is None
-    assert refuser.points is None
+def test_each_clip_has_its_own_models() -> None:
+    first, second = reveals(("skip", None), ("skip", None))
+    assert first.models == (ModelGuess("A model", 0.0, 0.0, 12_345.0),)
+    assert second.models == ()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +77,7 @@ def test_a_clip_that_left_the_benchmark_is_told() -> None:
     before = Benchmark("b", "Benchmark", "0", (Clip("gone", 1, 1),))
     guess = new_guess(round_, 0, before, "skip", None, nickname="", now=NOW)
     with pytest.raises(Agl1kError, match="Benchmark has changed since this round"):
-        build_reveals(BENCHMARK, [guess], ["t"])
+        build_reveals(BENCHMARK, [guess], ["t"], {})
 
 
 @pytest.mark.parametrize(

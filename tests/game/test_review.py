@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import gradio as gr
 import pytest
 
 from agl1k_core import curation
 from agl1k_core.errors import Agl1kError
 from game.clips import ClipStore
 from game.review import Review
-from game.review_page import main, updates
+from game.review_page import Parts, main, updates
 from tests.support import raw_recordings as raw
+from ui.player import ClipPlayer
+from ui.worldmap import WorldMap
+
+PARTS = Parts(
+    gr.State(""), gr.HTML(), ClipPlayer(), WorldMap(readonly=True), gr.HTML(), gr.HTML()
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -76,17 +83,18 @@ def test_addresses_lead_to_clips_and_nowhere_else(folder: Path) -> None:
 def test_a_clip_without_sound_says_so_and_can_be_decided_on(folder: Path, tmp_path: Path) -> None:
     (folder / "clip-001.wav").write_bytes(b"")
     review, clips = Review(folder), ClipStore(tmp_path / "cache")
-    shown = updates(review, clips, "clip-000", lambda now: review.decide(now, "keep"))
+    shown = updates(PARTS, review, clips, "clip-000", lambda now: review.decide(now, "keep"))
     clips.close()
-    assert shown[0] == "clip-001"
-    assert "The file is empty" in shown[-1]
+    assert shown[PARTS.key] == "clip-001"
+    assert "The file is empty" in shown[PARTS.message]
 
 
 def test_a_clip_that_is_gone_leaves_the_page_as_it_is(folder: Path, tmp_path: Path) -> None:
     review, clips = Review(folder), ClipStore(tmp_path / "cache")
-    shown = updates(review, clips, "other", lambda now: review.decide(now, "keep"))
+    shown = updates(PARTS, review, clips, "other", lambda now: review.decide(now, "keep"))
     clips.close()
-    assert "not in the folder any more" in shown[-1]
+    assert [*shown] == [PARTS.message]
+    assert "not in the folder any more" in shown[PARTS.message]
     assert not (folder / "review.csv").exists()
 
 

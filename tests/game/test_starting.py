@@ -15,18 +15,23 @@ from game.picking import Filters
 from game.replacement import REPLACED
 from game.rounds import OWN_ROUND, Game
 from game.tokens import challenge_code
+from game.views import RoundView, Streak
 from store.database import Database
 from store.guesses import GuessStore
-from tests.support.toy_game import Clock, current_clip, play
+from tests.support.toy_game import Clock, ToyClips, current_clip, play, summary_of
 
 
-def keys_of(game: Game, player: str, token: str) -> list[str]:
-    return [reveal.key for reveal in game.summary(token, player).reveals]
+def keys_of(view: RoundView) -> list[str]:
+    return [reveal.key for reveal in summary_of(view).reveals]
+
+
+def streak_of(game: Game, player: str) -> Streak:
+    return game.dailies(player, "toy").streak
 
 
 def played_by(game: Game, day: str | None = None) -> list[str]:
     player = game.new_player()
-    return keys_of(game, player, play(game, player, game.start_daily(player, "toy", day)).token)
+    return keys_of(play(game, player, game.start_daily(player, "toy", day)))
 
 
 def test_the_daily_is_the_same_for_everybody(new_game: Callable[..., Game], toy: Benchmark) -> None:
@@ -53,7 +58,7 @@ def test_past_dailies_are_played_and_future_ones_wait(game: Game, clock: Clock) 
         game.start_daily(player, "toy", "2026-03-15")
     with pytest.raises(Agl1kError, match="began on 2026-01-01; there is none for 2025-12-31"):
         game.start_daily(player, "toy", "2025-12-31")
-    with pytest.raises(Agl1kError, match=r"'soon' is no date\. Write it like 2026-03-14"):
+    with pytest.raises(Agl1kError, match=r"'soon' is not a date\. Write it like 2026-03-14"):
         game.start_daily(player, "toy", "soon")
     clock.forward(days=1)
     assert game.start_daily(player, "toy", "2026-03-15").label == "2026-03-15"
@@ -79,7 +84,9 @@ def test_a_daily_is_played_once(game: Game, clock: Clock) -> None:
 
 def test_all_whose_clip_is_lost_get_the_same_one_instead(new_game: Callable[..., Game]) -> None:
     keys = played_by(new_game())
-    games = [new_game(clip_ready=lambda benchmark, key: key not in keys[1:3]) for _ in range(2)]
+    games = [
+        new_game(clips=ToyClips(lambda benchmark, key: key not in keys[1:3])) for _ in range(2)
+    ]
     first, second = (played_by(game) for game in games)
     assert first == second
     assert first[0] == keys[0]
@@ -91,12 +98,12 @@ def test_the_list_of_dailies_and_the_streak(game: Game, clock: Clock) -> None:
     for _ in range(3):
         play(game, player, game.start_daily(player, "toy"))
         clock.forward(days=1)
-    assert game.streak(player, "toy").days == 3
-    assert not game.streak(player, "toy").played_today
+    assert streak_of(game, player).days == 3
+    assert not streak_of(game, player).played_today
     play(game, player, game.start_daily(player, "toy", "2026-03-13"))
     view = game.start_daily(player, "toy")
-    assert game.streak(player, "toy").days == 3
-    listed = game.dailies(player, "toy", limit=6)
+    assert streak_of(game, player).days == 3
+    listed = game.dailies(player, "toy", limit=6).entries
     assert [(entry.day[-2:], entry.state) for entry in listed] == [
         ("17", "started"),
         ("16", "finished"),
@@ -107,13 +114,13 @@ def test_the_list_of_dailies_and_the_streak(game: Game, clock: Clock) -> None:
     ]
     assert listed[1].total is not None
     done = play(game, player, view)
-    summary = game.summary(done.token, player)
-    assert summary.streak == game.streak(player, "toy")
+    summary = summary_of(done)
+    assert summary.streak == streak_of(game, player)
     assert summary.streak is not None
     assert (summary.streak.days, summary.streak.played_today) == (4, True)
     clock.forward(days=2)
-    assert game.streak(player, "toy").days == 0
-    assert len(game.dailies(player, "toy", limit=500)) == 78
+    assert streak_of(game, player).days == 0
+    assert len(game.dailies(player, "toy", limit=500).entries) == 78
 
 
 def test_the_streak_counts_with_the_last_reveal_still_open(game: Game) -> None:
@@ -122,20 +129,20 @@ def test_the_streak_counts_with_the_last_reveal_still_open(game: Game) -> None:
     for _ in range(4):
         view = game.next_clip(game.skip(view.token, player).token, player)
     game.skip(view.token, player)
-    assert game.streak(player, "toy").days == 1
+    assert streak_of(game, player).days == 1
 
 
 def test_a_challenge_gives_the_same_clips_timer_and_filters(game: Game) -> None:
     player, friend = game.new_player(), game.new_player()
     view = game.start_free(player, "toy", Filters("speech", ""), timer_s=60)
     done = play(game, player, view)
-    mine = game.summary(done.token, player)
+    mine = summary_of(done)
     theirs = game.start_challenge(friend, f" {mine.code.lower()} ")
     assert (theirs.mode, theirs.label) == ("challenge", mine.code)
     assert (theirs.timer_s, theirs.filters["speech"]) == (60, "speech")
     assert theirs.notes == ()
     done = play(game, friend, theirs, lat=40)
-    summary = game.summary(done.token, friend)
+    summary = summary_of(done)
     assert [reveal.key for reveal in summary.reveals] == [reveal.key for reveal in mine.reveals]
     assert summary.challenger is not None
     assert (summary.challenger.total, summary.challenger.max_total) == (mine.total, 25_000)
@@ -144,7 +151,7 @@ def test_a_challenge_gives_the_same_clips_timer_and_filters(game: Game) -> None:
 
 def test_a_challenge_is_tried_once(game: Game) -> None:
     player, friend = game.new_player(), game.new_player()
-    code = game.summary(play(game, player, game.start_free(player, "toy")).token, player).code
+    code = summary_of(play(game, player, game.start_free(player, "toy"))).code
     view = game.start_challenge(friend, code)
     view = game.next_clip(game.skip(view.token, friend).token, friend)
     again = game.start_challenge(friend, code)
@@ -156,13 +163,13 @@ def test_a_challenge_is_tried_once(game: Game) -> None:
 def test_a_challenge_handed_on_is_no_second_try(game: Game) -> None:
     first, second, third = (game.new_player() for _ in range(3))
     done = play(game, first, game.start_free(first, "toy"))
-    code = game.summary(done.token, first).code
+    code = summary_of(done).code
     passed_on = play(game, second, game.start_challenge(second, code), lat=50)
-    code_2 = game.summary(passed_on.token, second).code
+    code_2 = summary_of(passed_on).code
     assert code_2 != code
     assert game.start_challenge(first, code_2).token == done.token
     view = game.start_challenge(third, code_2)
-    summary = game.summary(play(game, third, view).token, third)
+    summary = summary_of(play(game, third, view))
     assert summary.challenger is not None
     assert summary.challenger.total == passed_on.total
     assert game.start_challenge(third, code).token == game.view(view.token, third).token
@@ -171,10 +178,10 @@ def test_a_challenge_handed_on_is_no_second_try(game: Game) -> None:
 def test_the_challenge_of_a_daily_is_that_daily(game: Game) -> None:
     player, friend = game.new_player(), game.new_player()
     done = play(game, player, game.start_daily(player, "toy", "2026-03-02"))
-    mine = game.summary(done.token, player)
+    mine = summary_of(done)
     view = game.start_challenge(friend, mine.code)
     assert (view.mode, view.label) == ("daily", "2026-03-02")
-    summary = game.summary(play(game, friend, view).token, friend)
+    summary = summary_of(play(game, friend, view))
     assert summary.challenger is not None
     assert summary.challenger.total == mine.total
     assert game.start_daily(friend, "toy", "2026-03-02").phase == "finished"
@@ -195,7 +202,7 @@ def test_challenges_that_are_none_are_told(game: Game) -> None:
 def test_the_challenge_of_a_benchmark_that_is_gone(new_game: Callable[..., Game]) -> None:
     game = new_game()
     player = game.new_player()
-    code = game.summary(play(game, player, game.start_free(player, "toy")).token, player).code
+    code = summary_of(play(game, player, game.start_free(player, "toy"))).code
     gone = new_game(benchmarks={})
     with pytest.raises(Agl1kError, match="'toy' is not played here"):
         gone.start_challenge(game.new_player(), code)
@@ -207,7 +214,7 @@ def test_a_challenge_replaces_what_the_benchmark_lost(
     game = new_game()
     player, friend = game.new_player(), game.new_player()
     done = play(game, player, game.start_free(player, "toy"))
-    summary = game.summary(done.token, player)
+    summary = summary_of(done)
     kept = tuple(clip for clip in toy.clips if clip.key != summary.reveals[0].key)
     smaller = new_game(benchmarks={"toy": Benchmark("toy", "Toy benchmark", "2", kept)})
     view = smaller.start_challenge(friend, summary.code)
@@ -221,16 +228,16 @@ def test_friends_whose_clip_is_lost_get_the_same_one_instead(
     game = new_game()
     player = game.new_player()
     done = play(game, player, game.start_free(player, "toy"))
-    mine = game.summary(done.token, player)
+    mine = summary_of(done)
     lost = [reveal.key for reveal in mine.reveals[1:4]]
     heard = []
     for n_rounds_before in (0, 3):
-        other = new_game(clip_ready=lambda benchmark, key: key not in lost)
+        other = new_game(clips=ToyClips(lambda benchmark, key: key not in lost))
         friend = other.new_player()
         for _ in range(n_rounds_before):
             play(other, friend, other.start_free(friend, "toy"))
         view = other.start_challenge(friend, mine.code)
-        heard.append(keys_of(other, friend, play(other, friend, view).token))
+        heard.append(keys_of(play(other, friend, view)))
     assert heard[0] == heard[1]
     assert not set(heard[0]) & set(lost)
 
@@ -239,9 +246,14 @@ def test_friends_whose_clip_is_lost_get_the_same_one_instead(
 
 
 @pytest.fixture
-def busy_game(new_game: Callable[..., Game], tmp_path: Path) -> Iterator[Game]:
+def busy_store(tmp_path: Path) -> Iterator[GuessStore]:
     with Database(f"sqlite:///{tmp_path / 'busy.db'}") as database:
-        yield new_game(store=GuessStore(database))
+        yield GuessStore(database)
+
+
+@pytest.fixture
+def busy_game(new_game: Callable[..., Game], busy_store: GuessStore) -> Game:
+    return new_game(store=busy_store)
 
 
 def at_once(n: int, act: Callable[[int], object]) -> list[object]:
@@ -256,12 +268,12 @@ def at_once(n: int, act: Callable[[int], object]) -> list[object]:
         return list(pool.map(run, range(n)))
 
 
-def test_a_double_click_is_one_answer(busy_game: Game) -> None:
+def test_a_double_click_is_one_answer(busy_game: Game, busy_store: GuessStore) -> None:
     game, player = busy_game, busy_game.new_player()
     view = game.start_free(player, "toy")
-    reveals = at_once(8, lambda number: game.guess(view.token, player, number, 0).reveal)
+    reveals = at_once(8, lambda number: game.guess(view.token, player, float(number), 0.0).reveal)
     assert len(set(map(repr, reveals))) == 1
-    assert len(game._store.of_benchmark("toy")) == 1
+    assert len(busy_store.of_benchmark("toy")) == 1
 
 
 def test_going_on_twice_moves_one_clip(busy_game: Game) -> None:
@@ -272,14 +284,14 @@ def test_going_on_twice_moves_one_clip(busy_game: Game) -> None:
     assert game.view(view.token, player).position == 1
 
 
-def test_tabs_that_begin_a_daily_at_once_share_it(busy_game: Game) -> None:
+def test_tabs_that_begin_a_daily_at_once_share_it(busy_game: Game, busy_store: GuessStore) -> None:
     game, player = busy_game, busy_game.new_player()
     tokens = at_once(8, lambda number: game.start_daily(player, "toy").token)
     assert len(set(tokens)) == 1
-    assert len(game._store.daily_rounds(game.player_id(player) or "")) == 1
+    assert len(busy_store.daily_rounds(game.player_id(player) or "")) == 1
 
 
-def test_players_at_once_stay_apart(busy_game: Game) -> None:
+def test_players_at_once_stay_apart(busy_game: Game, busy_store: GuessStore) -> None:
     game = busy_game
 
     def whole_round(number: int) -> tuple[int, int]:
@@ -290,14 +302,14 @@ def test_players_at_once_stay_apart(busy_game: Game) -> None:
         return number, done.total
 
     assert len(at_once(6, whole_round)) == 6
-    rows = game._store.of_benchmark("toy")
+    rows = busy_store.of_benchmark("toy")
     assert len(rows) == 30
     assert len({row.round_id for row in rows}) == 6
 
 
 def test_only_rounds_that_are_new_are_asked_for(new_game: Callable[..., Game]) -> None:
     asked: list[str] = []
-    game = new_game(admit_round=asked.append)
+    game = new_game(admit=asked.append)
     player = game.new_player()
     game.start_free(player, "toy")
     game.start_free(player, "toy")
@@ -312,7 +324,7 @@ def test_who_may_begin_no_more_is_told_and_nothing_is_stored(
     def refuse(player_id: str) -> None:
         raise Agl1kError("Enough for now.")
 
-    game = new_game(admit_round=refuse)
+    game = new_game(admit=refuse)
     player = game.new_player()
     with pytest.raises(Agl1kError, match="Enough for now"):
         game.start_free(player, "toy")

@@ -8,8 +8,8 @@ import gradio as gr
 import pytest
 
 from game.countdown import running
-from game.screens import Screen, history_html, message_html
-from game.tab import _lay_out, _Parts, _remembered, _updates
+from game.screens import Screen, Sound, history_html, message_html
+from game.tab import Parts, lay_out, remembered, updates
 
 ENTRY = {
     "finished_utc": "2026-11-28T10:00:00+00:00", "benchmark": "demo", "mode": "free", "label": "",
@@ -17,15 +17,30 @@ ENTRY = {
 }  # fmt: skip
 
 
-def test_updates_are_in_the_order_of_the_parts() -> None:
-    names = list(_Parts.__annotations__)
-    updates = dict(zip(names, _updates(Screen("p", message="Oh <no>"), []), strict=True))
-    skip = gr.skip()
-    left_alone = set(names) - {"player", "message", "history", "history_list"}
-    assert all(updates[name] == skip for name in left_alone)
-    assert updates["player"] == "p"
-    assert 'role="alert"' in updates["message"]
-    assert "Oh &lt;no&gt;" in updates["message"]
+@pytest.fixture
+def parts() -> Parts:
+    with gr.Blocks():
+        return lay_out("", "", "")
+
+
+def test_what_does_not_change_is_left_out(parts: Parts) -> None:
+    found = updates(parts, Screen("p", message="Oh <no>"))
+    assert set(found) == {parts.player, parts.message}
+    assert found[parts.player] == "p"
+    assert 'role="alert"' in found[parts.message]
+    assert "Oh &lt;no&gt;" in found[parts.message]
+
+
+def test_a_finished_round_changes_all_but_what_is_missing(parts: Parts) -> None:
+    whole = Screen(
+        "p", "r", "finished", "status", Sound("clip/x", (), 1.0, "Clip 1 of 5"), {"op": "reset"},
+        "result", share="text", history_entry=ENTRY,
+    )  # fmt: skip
+    found = updates(parts, whole, [])
+    assert set(found) == set(parts.all())
+    assert found[parts.history] == [ENTRY]
+    texts = [found[part] for part in (parts.round, parts.status, parts.result)]
+    assert texts == ["r", "status", "result"]
 
 
 @pytest.mark.parametrize(
@@ -37,17 +52,14 @@ def test_updates_are_in_the_order_of_the_parts() -> None:
         ("none", set()),
     ],
 )
-def test_each_stage_shows_its_buttons(stage: Any, shown: set[str]) -> None:
-    names = list(_Parts.__annotations__)
-    updates = dict(zip(names, _updates(Screen("p", stage=stage), []), strict=True))
+def test_each_stage_shows_its_buttons(parts: Parts, stage: Any, shown: set[str]) -> None:
+    found = updates(parts, Screen("p", stage=stage))
     buttons = ("submit", "skip", "broken", "go_on", "again")
-    assert {name for name in buttons if updates[name]["visible"]} == shown
-    assert all(updates[name]["interactive"] for name in ("submit", "skip", "broken"))
+    assert {name for name in buttons if found[getattr(parts, name)]["visible"]} == shown
+    assert all(found[part]["interactive"] for part in (parts.submit, parts.skip, parts.broken))
 
 
-def test_before_the_first_clip_there_is_nothing_to_skip() -> None:
-    with gr.Blocks():
-        parts = _lay_out("", "", "")
+def test_before_the_first_clip_there_is_nothing_to_skip(parts: Parts) -> None:
     assert not parts.skip.interactive
     assert not parts.broken.interactive
 
@@ -56,27 +68,27 @@ def test_before_the_first_clip_there_is_nothing_to_skip() -> None:
     ("mode", "name"),
     [("free", "Play again"), ("daily", "Play a free round"), ("challenge", "Play a free round")],
 )
-def test_the_last_button_says_what_it_begins(mode: str, name: str) -> None:
-    names = list(_Parts.__annotations__)
-    updates = dict(zip(names, _updates(Screen("p", stage="finished", mode=mode), []), strict=True))
-    assert updates["again"]["value"] == name
+def test_the_last_button_says_what_it_begins(parts: Parts, mode: str, name: str) -> None:
+    found = updates(parts, Screen("p", stage="finished", mode=mode))
+    assert found[parts.again]["value"] == name
 
 
-def test_notes_are_not_alarms() -> None:
-    updates = _updates(Screen("p", stage="playing", message="Replaced"), [])
-    assert any(isinstance(u, str) and 'role="status"' in u and "Replaced" in u for u in updates)
+def test_notes_are_not_alarms(parts: Parts) -> None:
+    note = updates(parts, Screen("p", stage="playing", message="Replaced"))[parts.message]
+    assert 'role="status"' in note
+    assert "Replaced" in note
     assert message_html("") == ""
 
 
-def test_a_round_is_remembered_once() -> None:
-    once = _remembered([], ENTRY)
-    assert _remembered(once, ENTRY) == once
-    assert len(_remembered(once, {**ENTRY, "code": "B"})) == 2
+def test_a_round_isremembered_once() -> None:
+    once = remembered([], ENTRY)
+    assert remembered(once, ENTRY) == once
+    assert len(remembered(once, {**ENTRY, "code": "B"})) == 2
 
 
 @pytest.mark.parametrize("history", [None, "x", {"a": 1}, [1, None, "<script>"]])
 def test_a_spoilt_history_is_no_error(history: object) -> None:
-    assert _remembered(history, None) == []
+    assert remembered(history, None) == []
     assert "No finished rounds yet" in history_html([])
 
 

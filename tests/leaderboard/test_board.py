@@ -155,8 +155,8 @@ def test_model_guesses_are_the_submitted_ones_nearest_first(full: Board) -> None
     assert guesses[0].name == "Near"
     assert {guess.name for guess in guesses} == {"Near", "Twin A", "Twin B"}
     assert guesses[0].distance_km < guesses[1].distance_km
-    assert guesses[0].latitude == pytest.approx(48.86, abs=0.2)
-    assert found["clip-01"][0].latitude == pytest.approx(-1.28, abs=0.2)
+    assert guesses[0].lat == pytest.approx(48.86, abs=0.2)
+    assert found["clip-01"][0].lat == pytest.approx(-1.28, abs=0.2)
     assert found["no such clip"] == []
 
 

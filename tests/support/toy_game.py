@@ -1,13 +1,18 @@
-"""A small benchmark, a clock that can be set, and a player who answers everything."""
+"""A small benchmark with its sounds, a clock that can be set, and a player who answers all."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from agl1k_core.benchmarks import Benchmark, Clip
+from agl1k_core.errors import Agl1kError
+from game.clips import PreparedClip
 from game.rounds import Game
-from game.views import RoundView
+from game.views import RoundView, Summary
 
+SECRET = b"a secret for tests"
 PLACES = [
     ("Essaouira", "Morocco", "Africa", 31.5125, -9.77),
     ("Nairobi", "Kenya", "Africa", -1.2864, 36.8172),
@@ -49,8 +54,38 @@ def make_benchmark(n_clips: int = 40, slug: str = "toy") -> Benchmark:
     return Benchmark(slug, "Toy benchmark", "1", tuple(clips))
 
 
+class ToyClips:
+    """A source of recordings of which ``is_there(benchmark, key)`` says which can be prepared.
+
+    It notes which clips it was asked for, and how many it was asked to fetch ahead each time.
+    ``on_disk`` are those that need no network; None if any can be fetched.
+    """
+
+    def __init__(
+        self,
+        is_there: Callable[[Benchmark, str], bool] = lambda benchmark, key: True,
+        on_disk: Collection[str] | None = None,
+    ) -> None:
+        self.is_there = is_there
+        self.on_disk = on_disk
+        self.asked: list[str] = []
+        self.ahead: list[int] = []
+
+    def prepare(self, benchmark: Benchmark, key: str) -> PreparedClip:
+        self.asked.append(key)
+        if not self.is_there(benchmark, key):
+            raise Agl1kError("gone")
+        return PreparedClip(Path("copy.mp3"), 21.5, (0.1, 0.9))
+
+    def available(self, benchmark: Benchmark) -> Collection[str] | None:
+        return self.on_disk
+
+    def prefetch(self, benchmark: Benchmark, keys: Iterable[str]) -> None:
+        self.ahead.append(len([*keys]))
+
+
 class Clock:
-    """A clock that stands still until it is told to go on."""
+    """A clock that shows the same time until it is moved forward."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
@@ -76,3 +111,15 @@ def play(game: Game, player: str, view: RoundView, lat: float = 10.0) -> RoundVi
             view = game.guess(view.token, player, lat, 20.0)
         view = game.next_clip(view.token, player)
     return view
+
+
+def started(game: Game, player: str, view: RoundView) -> RoundView:
+    """The round once the sound of its clip has been fetched."""
+    game.resolve(view.clip_token)
+    return game.view(view.token, player)
+
+
+def summary_of(view: RoundView) -> Summary:
+    """The summary of a finished round."""
+    assert view.summary is not None
+    return view.summary

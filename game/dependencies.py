@@ -1,0 +1,103 @@
+"""What the game needs from outside: a protocol for each, and two groups of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol
+
+from agl1k_core.benchmarks import Benchmark, FolderTags
+from agl1k_core.errors import Agl1kError
+from ui.worldmap import ModelGuess
+
+
+class PreparedSound(Protocol):
+    """A recording that can be served; ``peaks`` (0 to 1) draw its waveform."""
+
+    @property
+    def peaks(self) -> Sequence[float]: ...
+
+    @property
+    def duration_s(self) -> float: ...
+
+
+class ClipSource(Protocol):
+    """Where recordings come from."""
+
+    def prepare(self, benchmark: Benchmark, key: str) -> PreparedSound:
+        """Make a recording ready to be served.
+
+        Raises ``Agl1kError`` or ``OSError`` if it is not available.
+        """
+
+    def available(self, benchmark: Benchmark) -> Collection[str] | None:
+        """The clips that need no network, or None if any clip can be fetched."""
+
+    def prefetch(self, benchmark: Benchmark, keys: Iterable[str]) -> None:
+        """Prepare clips in the background; returns at once."""
+
+
+class ModelAnswers(Protocol):
+    """Looks up where models placed clips."""
+
+    def __call__(
+        self, benchmark: Benchmark, keys: Sequence[str], /
+    ) -> Mapping[str, Sequence[ModelGuess]]:
+        """The models' guesses for each of ``keys``."""
+
+
+class Clock(Protocol):
+    """Tells the time, with its time zone."""
+
+    def __call__(self) -> datetime: ...
+
+
+class Admission(Protocol):
+    """Limits how many rounds a player begins."""
+
+    def __call__(self, player_id: str, /) -> None:
+        """Raises ``Agl1kError`` if the player may not begin another round now."""
+
+
+def _no_models(benchmark: Benchmark, keys: Sequence[str]) -> Mapping[str, Sequence[ModelGuess]]:
+    return {}
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _admit_all(player_id: str) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Content:
+    """What is played: benchmarks by slug, their recordings, and what is known about their clips.
+
+    ``tags``: the sounds in the clips of each benchmark, by its slug. They are revealed together
+    with the place.
+    """
+
+    benchmarks: Mapping[str, Benchmark]
+    clips: ClipSource
+    models: ModelAnswers = _no_models
+    tags: Mapping[str, FolderTags] = field(default_factory=dict)
+
+    def benchmark(self, slug: str) -> Benchmark:
+        """The benchmark with this slug; raises ``Agl1kError`` if it is not played here."""
+        if slug not in self.benchmarks:
+            names = ", ".join(sorted(self.benchmarks))
+            raise Agl1kError(f"The benchmark {slug!r} is not played here. Choose one of: {names}.")
+        return self.benchmarks[slug]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Time, chance, and who may begin a round."""
+
+    clock: Clock = _utc_now
+    rng: random.Random = field(default_factory=random.SystemRandom)
+    admit: Admission = _admit_all

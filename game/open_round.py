@@ -1,0 +1,87 @@
+"""A round while one call lasts: read from the store once, and kept up to date as the call writes.
+
+The store decides which write counts. If another tab was faster, its result is what is seen here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property
+
+from agl1k_core.benchmarks import Benchmark
+from store.guesses import Guess, GuessStore, Round
+
+
+class OpenRound:
+    """One round, its benchmark and its answers. Belongs to one call: don't keep or share it."""
+
+    def __init__(self, store: GuessStore, benchmark: Benchmark, row: Round) -> None:
+        self._store = store
+        self.benchmark = benchmark
+        self.row = row
+
+    @classmethod
+    def begin(cls, store: GuessStore, benchmark: Benchmark, new: Round) -> OpenRound:
+        """Store a new round; if there is an older one in its place, open that instead."""
+        opened = cls(store, benchmark, store.add_round(new))
+        if opened.row is new:
+            opened.answers = {}
+        return opened
+
+    @cached_property
+    def answers(self) -> dict[int, Guess]:
+        """The stored answers by position, in that order."""
+        return {guess.position: guess for guess in self._store.of_round(self.row.round_id)}
+
+    @cached_property
+    def challenger_answers(self) -> Sequence[Guess]:
+        """The answers of the round that this one was challenged by; empty if there is none."""
+        offered = str(self.row.filters.get("challenge", ""))
+        return self._store.of_round(offered) if offered else ()
+
+    @property
+    def n_clips(self) -> int:
+        return len(self.row.clip_keys)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the round has moved past its last clip."""
+        return self.row.position >= self.n_clips
+
+    @property
+    def awaits_answer(self) -> bool:
+        """Whether the clip at the round's position is still to be answered."""
+        return len(self.answers) <= self.row.position < self.n_clips
+
+    def record(self, guess: Guess) -> Guess:
+        """Store an answer; returns the one that counts, which may be an earlier one."""
+        kept = self._store.record(guess)
+        self.answers[guess.position] = kept
+        return kept
+
+    def start_clip(self, now: datetime) -> None:
+        """Note when the current clip was first given out.
+
+        Raises ``Agl1kError`` if another tab has moved the round on.
+        """
+        if self.row.clip_started_utc is None:
+            position = self.row.position
+            started = self._store.start_clip(self.row.round_id, position, now)
+            self.row = replace(self.row, clip_started_utc=started)
+
+    def advance(self) -> None:
+        """Move to the next clip, or to wherever another tab has moved the round by now."""
+        round_id, position = self.row.round_id, self.row.position
+        if self._store.advance(round_id, position):
+            self.row = replace(self.row, position=position + 1, clip_started_utc=None)
+        else:
+            self.row = self._store.round(round_id) or self.row
+            del self.answers
+
+    def replace_clip(self, key: str) -> None:
+        """Put another clip at the current position, unless another tab has replaced it already."""
+        row = self.row
+        lost = row.clip_keys[row.position]
+        self.row = self._store.replace_clip(row.round_id, row.position, key, instead_of=lost)
