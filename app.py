@@ -174,7 +174,7 @@ def build_page(services: Services) -> gr.Blocks:
             tab.open,
             [*tab.inputs, href],
             tab.outputs,
-            js="(player, history, _) => [player, history, location.href]",
+            js="(player, round, history, _) => [player, round, history, location.href]",
             **QUIET,
         )
         opened.then(None, js=FORGET_LINK)

@@ -104,12 +104,12 @@ def build_play(
     _wire(play, parts, nickname)
     _wire_chooser(play, chooser, parts, nickname)
 
-    def opened(player: object, history: object, href: object) -> Updates:
+    def opened(player: object, _: object, history: object, href: object) -> Updates:
         screen = play.open(player, str(href or ""))
         kept = remembered(history, screen.history_entry)
         return {**updates(parts, screen, history), **_history(parts, kept)}
 
-    return PlayTab(opened, [parts.player, parts.history], parts.all())
+    return PlayTab(opened, [parts.player, parts.round, parts.history], parts.all())
 
 
 def lay_out(tiles: str, waiting_status: str, waiting_result: str) -> Parts:

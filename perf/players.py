@@ -160,13 +160,13 @@ async def play_clips(
         await asyncio.sleep(random.uniform(*think_s))
         pin = {"latitude": random.uniform(-60, 70), "longitude": random.uniform(-180, 180)}
         began = time.perf_counter()
-        revealed = await browser.call(handlers["agl-submit"], json.dumps(pin), "", [])
+        revealed = await browser.call(handlers["agl-submit"], json.dumps(pin), "")
         tally.submits.append(time.perf_counter() - began)
         if '"reveal"' not in revealed:
             tally.errors.append(f"no reveal: {revealed[:500]}")
         shown = await browser.call(handlers["agl-next"], [], address)
         if '"summary"' in shown:
-            shown = await browser.call(handlers["agl-again"], [])
+            shown = await browser.call(handlers["agl-again"])
         await browser.hear(shown)
 
 

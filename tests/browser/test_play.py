@@ -65,7 +65,7 @@ def playing_clip(app: FastAPI, page: Page) -> Clip:
         "performance.getEntriesByType('resource').map(r => r.name)"
         ".filter(n => n.includes('/clip/')).map(n => n.split('/clip/')[1])"
     )
-    found = [app.state.services.game.behind(name) for name in token]
+    found = [app.state.services.game.resolve(name) for name in token]
     current = next(entry for entry in found if entry is not None)
     clip: Clip = current[0].clip(current[1])
     return clip

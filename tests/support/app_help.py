@@ -158,12 +158,12 @@ class Player(Visitor):
     def play_again(self) -> None:
         """A new round after the last clip."""
         event = self.event(self.find(elem_id="agl-again"), "click")
-        self._shown(self.call(event, self.player, self.round, self.history))
+        self._shown(self.call(event, self.player, self.round))
 
     def _answer(self, button: str, pin: str | None) -> None:
         event = self.event(self.find(elem_id=button), "click")
-        given = (self.player, self.round, pin, self.nickname, self.history)
-        self._shown(self.call(event, *given))
+        pins = [pin] if button == "agl-submit" else []
+        self._shown(self.call(event, self.player, self.round, *pins, self.nickname))
 
     def _shown(self, answer: httpx.Response) -> None:
         assert answer.status_code == 200, answer.text
