@@ -61,11 +61,12 @@ def steps_done(page: Page) -> int:
 
 
 def playing_clip(app: FastAPI, page: Page) -> Clip:
-    token = page.evaluate(
-        "performance.getEntriesByType('resource').map(r => r.name)"
-        ".filter(n => n.includes('/clip/')).map(n => n.split('/clip/')[1])"
+    fetched = page.wait_for_function(
+        "() => { const names = performance.getEntriesByType('resource').map(r => r.name)"
+        ".filter(n => n.includes('/clip/')); return names.length ? names : null; }"
     )
-    found = [app.state.services.game.resolve(name) for name in token]
+    tokens = [name.split("/clip/")[1] for name in fetched.json_value()]
+    found = [app.state.services.game.resolve(name) for name in tokens]
     current = next(entry for entry in found if entry is not None)
     clip: Clip = current[0].clip(current[1])
     return clip
