@@ -71,6 +71,17 @@ class Predictions:
         The name of the file, for messages.
     clusters : array of str, shape (n_records,), optional
         The resampling unit of each row, such as a player.
+
+    Examples
+    --------
+    >>> import agl1k_core as ag
+    >>> demo = ag.load_benchmark("demo")
+    >>> record = {"key": "demo_01", "latitude": -13, "longitude": -38}
+    >>> predictions = ag.read_predictions([record], demo, name="mine")
+    >>> predictions
+    <Predictions mine: 1 record>
+    >>> predictions.lat, predictions.city
+    (array([-13.]), array([''], dtype=object))
     """
 
     keys: ObjectArray
@@ -88,6 +99,10 @@ class Predictions:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    def __repr__(self) -> str:
+        name = f" {self.source}" if self.source else ""
+        return f"<Predictions{name}: {len(self):,} record{'s' * (len(self) != 1)}>"
 
 
 def read_predictions(

@@ -86,7 +86,7 @@ class Comparison(Mapping[str, PairedDifference]):
         return "first" if (pair.difference < 0) == (metric in LOWER_IS_BETTER) else "second"
 
     def __repr__(self) -> str:
-        return f"<Comparison on {self.n_common:,} clips: {', '.join(self.metrics)}>"
+        return f"<Comparison of {len(self)} metrics on {self.n_common:,} clips>"
 
     def _repr_html_(self) -> str:
         clips = "clip" if self.n_common == 1 else "clips"

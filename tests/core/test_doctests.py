@@ -38,6 +38,10 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AGL1K_BENCHMARK", raising=False)
 
 
+def test_documents_with_examples_are_found() -> None:
+    assert {path.name for path in DOCUMENTS} >= {"README.md", "python.md"}
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings(name: str) -> None:
     assert doctest.testmod(import_module(name), optionflags=OPTIONS).failed == 0
