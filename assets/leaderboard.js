@@ -1,5 +1,5 @@
-// The board in the browser: it asks the server for HTML, keeps the page's address, opens rows.
-// Every view is an address, so that a reload, a bookmark and a shared link show the same.
+// The board in the browser: it gets HTML from the server, updates the page's address, opens rows.
+// Every view has an address, so that a reload, a bookmark and a shared link show the same.
 
 const SEARCH_PAUSE_MS = 150;
 const ONE_VALUE = ['board', 'subset', 'rank_by', 'search', 'weights', 'min_coverage'];
@@ -62,7 +62,7 @@ class BoardPage {
 
   get board() { return this.host.querySelector('.agl-board'); }
 
-  // The board is asked for when its tab is opened, and again whenever it is opened anew.
+  // The board is loaded whenever its tab is opened.
   seen(entry) {
     if (!entry.boundingClientRect.width) this.fresh = false;
     else if (entry.isIntersecting && !this.fresh) {
@@ -88,7 +88,7 @@ class BoardPage {
     if (first && this.query.get('row')) this.open(this.query.get('row'), this.query.get('other'));
   }
 
-  // The controls stay where they are, and with them what is being typed.
+  // The controls are not replaced, so that typing is not interrupted.
   put(next, whole) {
     const current = this.board;
     if (whole || !current || current.dataset.board !== next.dataset.board) {
@@ -182,7 +182,7 @@ class BoardPage {
     this.trigger('select', { board: this.board.dataset.board, row_id: row, other: other ?? '' });
   }
 
-  // Put the opened row into query and address; the table itself stays as it is.
+  // Put the opened row into query and address; the table is not changed.
   note(values) {
     for (const [name, value] of Object.entries(values)) {
       if (value) this.query.set(name, value);
@@ -204,7 +204,7 @@ class BoardPage {
 
 export function attachBoard(component) { return new BoardPage(component); }
 
-// What lies behind a row, and comparisons: closing, comparing, and where the focus goes.
+// The details of a row, and comparisons: closing, comparing, and where the focus goes.
 export function attachDetail({ element, trigger, watch }) {
   const goThere = () => {
     const title = element.querySelector('h2, h3[tabindex], .agl-published');
@@ -213,7 +213,7 @@ export function attachDetail({ element, trigger, watch }) {
     element.scrollIntoView({ block: 'start', behavior: 'smooth' });
   };
   watch('value', goThere);
-  goThere(); // a component that was hidden is made with its value
+  goThere(); // a component that was hidden is created with its value
   element.addEventListener('click', (event) => {
     const button = event.target.closest('button');
     if (button?.hasAttribute('data-close')) {

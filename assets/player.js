@@ -25,7 +25,7 @@ class Player {
     this.listenToAudio();
     new ResizeObserver(() => this.drawWave()).observe(this.wave);
     watch('value', () => this.load(true));
-    watch('next_url', () => setTimeout(() => this.fetchNext())); // after a new value, if both come
+    watch('next_url', () => setTimeout(() => this.fetchNext())); // after a new value, if both change
     this.load(false);
   }
 
@@ -84,14 +84,14 @@ class Player {
     return Number.isFinite(this.audio.duration) ? this.audio.duration : this.clip?.duration_s ?? 0;
   }
 
-  /** Warm the cache with the next clip, once this one needs the line no more. */
+  /** Fetch the next clip into the cache, once this one is loaded. */
   fetchNext() {
     const { next_url: url } = this.props;
     if (!url || url === this.fetched || this.audio.readyState < HTMLMediaElement.HAVE_ENOUGH_DATA) return;
     this.fetched = url;
     fetch(new URL(url, document.baseURI), { priority: 'low' })
       .then((response) => response.arrayBuffer())
-      .catch(() => { this.fetched = null; }); // it will be loaded when its turn comes
+      .catch(() => { this.fetched = null; }); // it is loaded later, when it is played
   }
 
   // ---- what is shown
@@ -127,7 +127,7 @@ class Player {
     this.wave.style.setProperty('--done', all ? Math.min(1, now / all) : 0);
   }
 
-  /** Bars as wide as the room allows, each as high as the loudest peak it stands for. */
+  /** Draw as many bars as fit, each as high as the loudest peak in its part. */
   drawWave() {
     const { width, height } = this.wave.getBoundingClientRect();
     if (!width) return;
@@ -206,7 +206,7 @@ class Player {
     for (const [name, reaction] of Object.entries(reactions)) audio.addEventListener(name, reaction);
   }
 
-  /** The line between heard and unheard moves with every frame, not four times a second. */
+  /** Update the played part with every frame, instead of four times a second. */
   follow() {
     if (this.audio.paused) return;
     this.showTime();
@@ -219,7 +219,7 @@ class Player {
     try {
       const { volume = 1, muted = false } = JSON.parse(localStorage.getItem(MEMORY)) ?? {};
       Object.assign(this.audio, { volume, muted });
-    } catch { /* nothing kept, or storage is not allowed */ }
+    } catch { /* nothing is stored, or storage is blocked */ }
     this.showVolume();
   }
 
@@ -230,7 +230,7 @@ class Player {
     this.mute.setAttribute('aria-pressed', String(muted));
     try {
       localStorage.setItem(MEMORY, JSON.stringify({ volume, muted }));
-    } catch { /* storage is not allowed: the volume lasts as long as the page */ }
+    } catch { /* storage is blocked: the volume is kept until the page is closed */ }
   }
 }
 

@@ -1,4 +1,4 @@
-// The address follows the tabs, so that a reload or a link opens the one in sight.
+// The address follows the tabs, so that a reload or a link opens the visible one.
 addEventListener('click', ({ target }) => {
   const tab = target.closest?.('#agl-tabs [role=tab][data-tab-id]');
   if (!tab) return;

@@ -1,5 +1,5 @@
-// The map component: a pin to guess with, and what Python tells it to show. The Leaflet map itself
-// is made by folium's script; ui/worldmap.py passes it here. Leaflet is the global L.
+// The map component: a pin to guess with, and what Python asks it to show. The Leaflet map itself
+// is created by folium's script; ui/worldmap.py passes it here. Leaflet is the global L.
 import { BaseMap } from './map/basemap.js';
 import { pointsLayer } from './map/points.js';
 
@@ -30,7 +30,7 @@ export async function attach(gradio, map) {
   return new WorldMap(gradio, map);
 }
 
-/** Gradio waits for scripts only; the canvas reads its colours from the style sheet. */
+/** Wait for the style sheet, whose colours the canvas uses: Gradio only waits for scripts. */
 async function styleSheet(name) {
   const link = [...document.querySelectorAll('link[rel=stylesheet]')].find(({ href }) => href.includes(name));
   if (!link || link.sheet) return;
@@ -44,9 +44,9 @@ class WorldMap {
     Object.assign(this, { element, props, map, pin: null, locked: false });
     this.frame = map.getContainer();
     this.status = element.querySelector('.agl-map-status');
-    this.scene = null; // draws what was revealed; called again when the view moves around the world
+    this.scene = null; // draws what was revealed, again whenever the view moves around the world
     this.layers = L.layerGroup().addTo(map);
-    // A phone needs steps between the levels to get five rounds around the world in sight.
+    // On a phone, five rounds around the world are only visible at levels between the usual ones.
     if (this.isNarrow()) map.options.zoomSnap = 0.25;
     map.setMinZoom(this.isNarrow() ? 0.5 : 1).setMaxZoom(12).setMaxBounds([[-86, -1e6], [86, 1e6]]);
     scale().addTo(map);
@@ -86,7 +86,7 @@ class WorldMap {
     map.on('click', ({ latlng }) => this.drop(latlng));
     map.on('moveend', () => this.follow());
     frame.addEventListener('keydown', (event) => this.onKey(event));
-    // The crosshair is for those who come by keyboard; :focus-visible also follows some clicks.
+    // The crosshair is for keyboard users only; :focus-visible also matches after some clicks.
     const byKey = (on) => () => this.element.classList.toggle('agl-map-by-key', on);
     for (const event of ['keydown', 'keyup']) frame.addEventListener(event, byKey(true));
     for (const event of ['pointerdown', 'blur']) frame.addEventListener(event, byKey(false), true);
@@ -97,7 +97,7 @@ class WorldMap {
     }
   }
 
-  /** Raster tiles cover the drawn land, but only once a first one has come. */
+  /** Raster tiles cover the drawn land, but only once the first one has arrived. */
   showRaster() {
     const { tiles } = this.props;
     if (!tiles) return;
@@ -140,7 +140,7 @@ class WorldMap {
     this.element.dispatchEvent(new CustomEvent('agl-pin', { bubbles: true, detail: value }));
   }
 
-  /** Shows the pin where it was put, on whichever copy of the world that is. */
+  /** Show the pin where it was dropped, on that copy of the world. */
   putPin(latlng) {
     this.element.classList.add('agl-map-pinned');
     if (this.pin) return this.pin.setLatLng(latlng);
@@ -169,13 +169,13 @@ class WorldMap {
     return coordinates(lat, lng) + near;
   }
 
-  /** Tells screen readers, and with ``visibly`` everybody. */
+  /** Announce a text to screen readers, and with ``visibly`` to everybody. */
   say(text, visibly = false) {
     this.status.textContent = text;
     this.status.classList.toggle('agl-sr-only', !visibly);
   }
 
-  // ---- what Python asks for
+  // ---- commands from Python
 
   obey(command) {
     const { op } = command ?? {};
@@ -275,7 +275,7 @@ class WorldMap {
 
   // ---- the view
 
-  /** Replace what is shown by ``scene``, and move so that all of ``way`` is in sight. */
+  /** Replace what is shown by ``scene``, and move so that all of ``way`` is visible. */
   show(way, scene) {
     this.clear();
     this.scene = scene;
@@ -291,7 +291,7 @@ class WorldMap {
     this.scene(this.turn);
   }
 
-  /** Keep pins on the copy of the world that is being looked at. */
+  /** Keep the pins on the copy of the world that is in view. */
   follow() {
     if (this.pin) this.pin.setLatLng(this.nearView(this.pin.getLatLng()));
     const turns = Math.round((this.map.getCenter().lng - this.middle) / 360);
@@ -322,11 +322,11 @@ class WorldMap {
     return (this.frame.clientWidth || window.innerWidth) < 600;
   }
 
-  /** Moves wait until the map has a size (not in a hidden tab) and no zoom is under way. */
+  /** Move once the map has a size (not in a hidden tab) and no zoom is running. */
   whenReady(move) {
     this.waiting = null;
     if (this.map.getSize().x === 0) this.waiting = move;
-    // Leaflet drops a setView() that comes during the animation of a zoom.
+    // Leaflet ignores a setView() during the animation of a zoom.
     else if (this.map._animatingZoom) this.map.once('zoomend', () => this.whenReady(move));
     else move();
   }
@@ -337,7 +337,7 @@ class WorldMap {
   }
 }
 
-/** Leaflet's scale, with thousands written like everywhere else. */
+/** Leaflet's scale, with thousands written as in the rest of the page. */
 function scale() {
   const made = L.control.scale({ imperial: false });
   const update = made._updateScale;
@@ -361,14 +361,14 @@ function marker(kind, latlng, { text = '', title, ...options }) {
   return made;
 }
 
-/** Leaflet takes text for HTML; names come from anybody. */
+/** Leaflet treats text as HTML, and anybody can choose a name. */
 function plain(text) {
   const node = document.createElement('span');
   node.textContent = text;
   return node;
 }
 
-/** The way from guess to truth as [latitude, longitude] without jumps; only the truth if no guess. */
+/** The line from guess to truth as [latitude, longitude] without jumps; without a guess, the truth. */
 function wayOf(guess, truth, line) {
   if (line?.length) return line;
   const end = [truth.latitude, truth.longitude];
@@ -377,7 +377,7 @@ function wayOf(guess, truth, line) {
   return [[guess.latitude, guess.longitude], [end[0], end[1] - 360 * turns]];
 }
 
-/** The pin of that name, in this tab only; what is no pin is none. */
+/** The pin stored under that name in this tab, or null. */
 function remembered(name) {
   try {
     const { of, pin } = JSON.parse(sessionStorage.getItem(PIN_KEY)) ?? {};

@@ -1,1 +1,1 @@
-"""What the game and the leaderboard share to show things: theme, map, pieces of HTML."""
+"""Components and look that the game and the leaderboard share: map, player, theme, frame."""

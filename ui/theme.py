@@ -56,7 +56,7 @@ _VARIABLES = {
 
 
 def theme() -> gr.themes.Base:
-    """System fonts, one accent; light and dark both come from the same variables."""
+    """System fonts and one accent; light and dark use the same variables."""
     base = gr.themes.Base(font=_FONTS, font_mono=["ui-monospace", "monospace"], radius_size="md")
     dark = {f"{name}_dark": value for name, value in _VARIABLES.items() if name != "color_accent"}
     both = _VARIABLES | dark

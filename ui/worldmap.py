@@ -1,7 +1,7 @@
 """The world map on which players drop a pin and see where a clip was recorded.
 
-The map lives in the browser and is never built again: Python moves it by commands, passed as the
-component's ``cmd``, and reads the pin from its value, a JSON text.
+The map is built once, in the browser. Python changes it by commands, passed as the component's
+``cmd``, and reads the pin from its value, a JSON text.
 
     world = WorldMap()
     button.click(on_submit, world, world, queue=False, show_progress="hidden")
@@ -10,7 +10,7 @@ component's ``cmd``, and reads the pin from its value, a JSON text.
         pin = parse_pin(value)
         return gr.update(cmd=reveal_command(guess=pin, truth=(18.1, -77.3), label="Jamaica"))
 
-Every command carries a nonce, because Gradio passes on only what has changed.
+Every command has a nonce, because Gradio only passes on what has changed.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _CROSSHAIR = (
 class WorldMap(gr.HTML):
     """A map whose value is the pin, ``{"latitude": …, "longitude": …}`` as JSON, or None.
 
-    ``readonly`` drops no pins. ``tiles`` is the URL template of a raster layer, shown only where
-    it can be reached. In the page, the event ``agl-pin`` bubbles from the component when a pin
-    is dropped; nothing is sent to the server.
+    With ``readonly``, no pins can be dropped. ``tiles`` is the URL template of a raster layer,
+    shown only if it can be reached. In the page, the event ``agl-pin`` bubbles from the component
+    when a pin is dropped; nothing is sent to the server.
     """
 
     def __init__(
@@ -77,10 +77,10 @@ class WorldMap(gr.HTML):
 
 
 def page_head() -> str:
-    """Tags for the head of the whole page, which start what the map needs sooner.
+    """Tags for the head of the page, so that what the map needs is loaded sooner.
 
-    Leaflet is only preloaded there: Gradio does not wait for a script that stands in the page
-    already, and the map's own script would sometimes run before it.
+    Leaflet is only preloaded there: Gradio does not wait for a script that is in the page already,
+    and the map's own script would sometimes run first.
     """
     return f'{_styles()}<link rel="preload" as="script" href="{leaflet_url("leaflet.js")}">'
 
@@ -95,7 +95,7 @@ def _styles() -> str:
 
 
 def _folium_parts(height: str) -> tuple[str, str]:
-    """HTML and script of a new folium map, without its header, which asks a CDN for Leaflet."""
+    """HTML and script of a new folium map, without its header, which loads Leaflet from a CDN."""
     folium_map = folium.Map(tiles=None, location=(20, 0), zoom_start=1, zoom_control=True)
     root: Any = folium_map.get_root()
     root.render()
@@ -116,7 +116,7 @@ def _folium_parts(height: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ModelGuess:
-    """Where a model placed a clip, and how far that is from the true place."""
+    """Where a model placed a clip, and its distance from the true place."""
 
     name: str
     lat: float
@@ -148,10 +148,10 @@ class MapPoint:
 
 
 def parse_pin(value: str | None) -> Point | None:
-    """The pin in a map's value, or None where there is none.
+    """The pin in a map's value, or None if there is none.
 
-    Raises `Agl1kError` for anything but a JSON object with a latitude within ±90 and a
-    longitude within ±180, both in degrees.
+    Raises `Agl1kError` unless the value is a JSON object with a latitude within ±90 and a longitude
+    within ±180, both in degrees.
     """
     if value is None or value == "":
         return None
@@ -178,21 +178,21 @@ def _number(value: object) -> float:
 
 
 def reset_command(*, keep_view: bool = False, pin_of: str = "") -> Command:
-    """Take everything off the map and let a pin be dropped again.
+    """Clear the map and let a pin be dropped again.
 
-    The browser's tab remembers the pin under the name ``pin_of``; when a reset of that name comes
-    again, after a reload, the pin is back.
+    The browser's tab remembers the pin under the name ``pin_of``; another reset with that name,
+    after a reload, restores it.
     """
     return _command("reset", view="keep" if keep_view else "world", pin_of=pin_of)
 
 
 def lock_command(*, text: str = "") -> Command:
-    """Keep the pin where it is."""
+    """Lock the pin where it is."""
     return _command("lock", text=text)
 
 
 def restore_command(pin: Point | None, *, locked: bool = False) -> Command:
-    """Put the pin back after a reload."""
+    """Restore the pin after a reload."""
     return _command("restore", pin=_place(pin), locked=locked)
 
 
@@ -205,10 +205,10 @@ def reveal_command(
     models: Sequence[ModelGuess] = (),
     text: str = "",
 ) -> Command:
-    """Show the truth, the guess and the way between them; no pin can be dropped from then on.
+    """Show the truth, the guess and the line between them; no pin can be dropped afterwards.
 
-    ``line`` runs from guess to truth in (latitude, longitude); its longitudes don't jump and may
-    pass ±180, as `agl1k_core.geodesy.geodesic_line` gives them. ``text`` is told to screen readers.
+    ``line`` runs from guess to truth in (latitude, longitude); its longitudes do not jump and may
+    exceed ±180, as returned by `agl1k_core.places.geodesic_line`. Screen readers read ``text``.
     """
     return _command(
         "reveal",

@@ -1,1 +1,1 @@
-"""Serving: limits, quotas, login, uploads, static files, settings of the server."""
+"""Serving: settings, limits, quotas, login, uploads, static files, and Gradio's pages."""

@@ -1,4 +1,4 @@
-"""What every request must keep to: a size, so that nothing fills up, and texts that are texts."""
+"""Limits for every request: the size of its body, and JSON whose texts can be stored."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class _TooLargeError(Exception):
-    """The body went past the limit while it was read."""
+    """The body exceeded the limit while it was read."""
 
 
 class BodyLimit:
     """ASGI middleware that answers 413 to a request body over ``max_bytes``.
 
-    A length that is told is refused at once; one that is not is counted as it comes.
+    A declared length is checked at once; a body without one is counted as it arrives.
     """
 
     def __init__(self, app: ASGIApp, max_bytes: int) -> None:
@@ -28,7 +28,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if self._told_too_large(scope):
+        if self._is_declared_too_large(scope):
             await self._refuse(scope, receive, send)
             return
         body = _Counted(receive, self.max_bytes)
@@ -36,7 +36,7 @@ class BodyLimit:
 
         async def send_unless_refused(message: Message) -> None:
             nonlocal started
-            # whatever the app makes of a body cut short, the answer is ours
+            # the app's answer to a body that was cut off is dropped
             if not body.is_too_large or started:
                 started = True
                 await send(message)
@@ -46,9 +46,9 @@ class BodyLimit:
         if body.is_too_large and not started:
             await self._refuse(scope, receive, send)
 
-    def _told_too_large(self, scope: Scope) -> bool:
-        told = dict(scope["headers"]).get(b"content-length", b"0")
-        return not told.isdigit() or int(told) > self.max_bytes
+    def _is_declared_too_large(self, scope: Scope) -> bool:
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        return not length.isdigit() or int(length) > self.max_bytes
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
         limit_mb = self.max_bytes / 2**20
@@ -61,10 +61,10 @@ class BodyLimit:
 
 
 class WholeTexts:
-    """ASGI middleware that answers 422 to JSON with half a character, ``"\\ud800"``, in it.
+    """ASGI middleware that answers 422 to JSON that contains half a character, ``"\\ud800"``.
 
-    Python takes such a text, and fails wherever it is written later: to the database, to a log, to
-    the answer. It reads the body of requests whole: put a ``BodyLimit`` around it.
+    Python accepts such a text, and fails later, when it is written to the database, a log or the
+    response. The body is read whole: put a ``BodyLimit`` around it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -91,11 +91,11 @@ class WholeTexts:
         await self.app(scope, receive_again, send)
 
 
-_HALF = "A text holds half of a character (a lone surrogate), or is not UTF-8. Send whole texts."
+_HALF = "A text contains half of a character (a lone surrogate), or is not UTF-8. Send whole texts."
 
 
 def is_half_text(body: bytes) -> bool:
-    """Whether JSON holds a lone surrogate, or is in an encoding that nobody looks into."""
+    """Whether JSON contains a lone surrogate, or is not in UTF-8."""
     if b"\x00" in body or re.search(rb"\xed[\xa0-\xbf]", body):
         return True
     if not re.search(rb"\\u[dD][89a-fA-F]", body):
@@ -104,13 +104,13 @@ def is_half_text(body: bytes) -> bool:
         json.dumps(json.loads(body), ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return True
-    except (ValueError, RecursionError):  # no JSON: the app tells that
+    except (ValueError, RecursionError):  # not JSON: the app reports that
         return False
     return False
 
 
 class _Counted:
-    """A request's body, read until it is over the limit."""
+    """A request's body, read until it exceeds the limit."""
 
     def __init__(self, receive: Receive, max_bytes: int) -> None:
         self._receive = receive

@@ -1,6 +1,6 @@
-"""How often something may be done within an hour: in memory, of ids that we gave out, no addresses.
+"""How often something may be done within an hour, counted in memory and without network addresses.
 
-Player ids cost nothing, so that a limit for each of them needs one for all together, too.
+Anybody can get new player ids, so a limit per id needs one for everybody together, too.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ WINDOW_S = 3600.0
 
 
 class Quota:
-    """At most ``in_all`` times within an hour, and ``each`` times by one.
+    """At most ``in_all`` times within an hour, and at most ``each`` times per id.
 
-    ``what`` is what is done, for the sentence that refuses it: "rounds begun".
+    ``what`` names it in messages: "rounds begun".
     """
 
     def __init__(
@@ -37,16 +37,16 @@ class Quota:
         self._by_one: Counter[str] = Counter()
 
     def take(self, who: str = "") -> None:
-        """Count one more; raises ``Agl1kError`` that tells when to come again if it is too many."""
+        """Count one more; raises ``Agl1kError`` that says when to try again if it is too many."""
         if self._in_all == 0:
-            raise Agl1kError(f"This site is closed for that: its limit of {self._what} is 0.")
+            raise Agl1kError(f"This site does not allow that: its limit of {self._what} is 0.")
         with self._lock:
             now = self._clock()
             self._forget(now - WINDOW_S)
             if len(self._taken) >= self._in_all:
                 since = self._taken[0][0]
                 raise Agl1kError(
-                    f"Very many {self._what} on this site within an hour. {_when(since, now)}"
+                    f"Too many {self._what} on this site within an hour. {_when(since, now)}"
                 )
             if self._by_one[who] >= self._each:
                 since = next(at for at, other in self._taken if other == who)

@@ -1,5 +1,5 @@
 // The world under the pins: land, borders and names, drawn on canvas. Leaflet is the global L.
-// Points are kept as fractions of the square Mercator world: x east, y south, 0 to 1.
+// Points are stored as fractions of the square Mercator world: x east, y south, 0 to 1.
 import { Names } from './names.js';
 
 const LARGEST_LATITUDE = 85.0511;
@@ -114,7 +114,7 @@ function trace(path, line, zoom, box, { scale, left, top, open }) {
   let [before, here] = [side(0), xy.length > 2 ? side(2) : 0];
   for (let i = 2; i < xy.length; i += 2) {
     const after = i + 2 < xy.length ? side(i + 2) : 0;
-    // A point that lies beyond the same edge as both its neighbours changes nothing inside.
+    // A point beyond the same edge as both of its neighbours changes nothing inside.
     if (!(before & here & after)) {
       const cut = open && onCut(xy[i]) && onCut(xy[i - 2]);
       path[cut ? 'moveTo' : 'lineTo'](xy[i] * scale - left, xy[i + 1] * scale - top);

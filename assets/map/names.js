@@ -1,10 +1,10 @@
-// Names of countries and cities on the base map, chosen by zoom level and by the room there is.
+// Names of countries and cities on the base map, chosen by zoom level and by the space available.
 
-// A name appears from the zoom level at which its city has at least so many people.
+// By zoom level, how many people a city must have for its name to appear.
 const PEOPLE_BY_ZOOM = [Infinity, 1e7, 8e6, 3e6, 1e6, 4e5, 1.5e5, 5e4, 0];
-const METROPOLIS = 8e6; // these go before the countries' names
+const METROPOLIS = 8e6; // these have priority over the countries' names
 const COUNTRIES_UNTIL_ZOOM = 6;
-// Where a city's name may stand: right, left, above, below the dot.
+// Where a city's name may be placed: right, left, above, below the dot.
 const SIDES = [[1, 0], [-1, 0], [0, -1], [0, 1]];
 
 const boxAround = (x, y, width, height) => [x - width / 2, y - height / 2, x + width / 2, y + height / 2];
@@ -40,7 +40,7 @@ export class Names {
     if (wide > room * 1.25 && this.view.zoom < 5) return;
     this.context.textAlign = 'center';
     for (const [left, top] of this.places(x, y)) {
-      // A wide country's name may move up or down to make way for its cities.
+      // A wide country's name may move up or down to make room for its cities.
       const shifts = [0, -14, 14, -26, 26].filter((shift) => Math.abs(shift) < room / 3 || !shift);
       const free = shifts.find((shift) => this.claim(boxAround(left, top + shift, wide, size), 4));
       if (free !== undefined) this.write(name, left, top + free, font, 'country');

@@ -26,7 +26,7 @@ def test_each_has_a_limit_and_all_have_one() -> None:
     ):
         quota.take("ann")
     quota.take("ben")
-    with pytest.raises(Agl1kError, match=r"^Very many rounds begun on this site .* in 50 minutes"):
+    with pytest.raises(Agl1kError, match=r"^Too many rounds begun on this site .* in 50 minutes"):
         quota.take("eve")
     clock.now = 3600
     quota.take("ann")
@@ -35,7 +35,7 @@ def test_each_has_a_limit_and_all_have_one() -> None:
 
 
 def test_a_limit_of_0_closes() -> None:
-    with pytest.raises(Agl1kError, match="closed for that: its limit of files published is 0"):
+    with pytest.raises(Agl1kError, match="does not allow that: its limit of files published is 0"):
         Quota("files published", 0).take()
 
 
