@@ -208,7 +208,7 @@ _WHOLE_PAIR = re.compile(
 
 
 def pair_in_prose(text: str) -> tuple[float, float] | None:
-    """The last point in a text: two hemispheres, decimals with a comma, or nothing but two numbers."""
+    """The last point in a text: two hemispheres, decimals and a comma, or only two numbers."""
     text = tidy(text)
     whole = _WHOLE_PAIR.fullmatch(text.strip(" \n*_`")) if len(text) < _LONGEST_VALUE else None
     if whole and ("," in text or ("." in whole["first"] and "." in whole["second"])):

@@ -51,6 +51,14 @@ _SIGNATURES: Mapping[bytes, str] = {
 }
 
 
+class UnreadableError(Exception):
+    """A problem after which nothing more can be read."""
+
+    def __init__(self, found: str, todo: str, line: int | None = None) -> None:
+        super().__init__(found)
+        self.problem = Problem(found, todo, line=line)
+
+
 @dataclass(frozen=True)
 class Records:
     """Records that have the same fields, as one column of values per field.
@@ -76,23 +84,28 @@ class Records:
         return Problem(found, todo, record=self.numbers[position], line=line, field=field)
 
 
-def read_records(data: bytes, problems: Problems, most: int) -> Iterator[Records]:
-    """The records of a file; adds what is wrong with single ones to ``problems``.
+def read_records(
+    content: bytes | Sequence[object], problems: Problems, most: int
+) -> Iterator[Records]:
+    """The records of a file's content, or of objects; adds problems of single ones to ``problems``.
 
-    Reading ends after ``most`` records, and that there are more is a problem too. Raises
-    ``FileRefusedError`` if the file as a whole cannot be read.
+    Reading a file ends after ``most`` records, and that there are more is a problem too. Raises
+    ``UnreadableError`` if the file as a whole cannot be read.
     """
-    data = _as_utf8(data, problems)
+    if not isinstance(content, bytes):
+        yield from _object_records(content, range(1, len(content) + 1), None, problems)
+        return
+    data = _as_utf8(content)
     start = data.lstrip()[:1]
     if not start:
-        raise problems.refusal(Problem("The file is empty", _WHAT_TO_SEND))
+        raise UnreadableError("The file is empty", _WHAT_TO_SEND)
     if start in b"{[":
         yield from _json_records(data, problems, most)
     else:
         yield from _csv_records(data, problems, most)
 
 
-def object_records(
+def _object_records(
     records: Sequence[object],
     numbers: Sequence[int],
     lines: Sequence[int] | None,
@@ -111,12 +124,12 @@ def object_records(
 # --- text ---------------------------------------------------------------------------------------
 
 
-def _as_utf8(data: bytes, problems: Problems) -> bytes:
+def _as_utf8(data: bytes) -> bytes:
     for signature, kind in _SIGNATURES.items():
         if data.startswith(signature):
-            raise problems.refusal(Problem(f"The file is {kind}", f"Unpack it. {_WHAT_TO_SEND}"))
+            raise UnreadableError(f"The file is {kind}", f"Unpack it. {_WHAT_TO_SEND}")
     if data[257:262] == b"ustar":
-        raise problems.refusal(Problem("The file is a tar archive", f"Unpack it. {_WHAT_TO_SEND}"))
+        raise UnreadableError("The file is a tar archive", f"Unpack it. {_WHAT_TO_SEND}")
     for mark, encoding in (
         (b"\xff\xfe\x00\x00", "utf-32"),
         (b"\x00\x00\xfe\xff", "utf-32"),
@@ -124,23 +137,23 @@ def _as_utf8(data: bytes, problems: Problems) -> bytes:
         (b"\xfe\xff", "utf-16"),
     ):
         if data.startswith(mark):
-            return _decoded(data, encoding, problems).encode("utf-8", "replace")
+            return _decoded(data, encoding).encode("utf-8", "replace")
     data = data.removeprefix(b"\xef\xbb\xbf")
     if b"\x00" in data:
         line = data.count(b"\n", 0, data.index(b"\x00")) + 1
         found = "The file is binary: it contains a zero byte"
-        raise problems.refusal(Problem(found, _WHAT_TO_SEND, line=line))
+        raise UnreadableError(found, _WHAT_TO_SEND, line)
     return data
 
 
-def _decoded(data: bytes, encoding: str, problems: Problems) -> str:
-    """The text of a file; raises ``FileRefusedError`` that names the first invalid byte."""
+def _decoded(data: bytes, encoding: str) -> str:
+    """The text of a file; raises ``UnreadableError`` that names the first invalid byte."""
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = f"Byte {error.start + 1} is not {encoding.upper()} text"
-        raise problems.refusal(Problem(found, "Save the file as UTF-8", line=line)) from None
+        raise UnreadableError(found, "Save the file as UTF-8", line) from None
 
 
 def _add_surplus(problems: Problems, most: int) -> None:
@@ -153,9 +166,11 @@ def _add_surplus(problems: Problems, most: int) -> None:
 
 
 def _csv_records(data: bytes, problems: Problems, most: int) -> Iterator[Records]:
-    text = _decoded(data, "utf-8", problems)
+    text = _decoded(data, "utf-8")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     names = _header(reader, problems)
+    if problems.total:
+        return
     rows: list[list[str]] = []
     numbers: list[int] = []
     lines: list[int] = []
@@ -202,23 +217,21 @@ def _delimiter(text: str) -> str:
 
 
 def _header(reader: Iterator[list[str]], problems: Problems) -> tuple[str, ...]:
-    """The names of the columns; raises ``FileRefusedError`` if they cannot be used."""
+    """The names of the columns; raises ``UnreadableError`` if they cannot be used."""
     try:
         names = tuple(name.strip() for name in next(reader, []))
     except csv.Error as error:
-        problem = Problem(f"The header is broken: {error}", "Check the quotes", line=1)
-        raise problems.refusal(problem) from None
+        raise UnreadableError(f"The header is broken: {error}", "Check the quotes", 1) from None
     if not {name.casefold() for name in names} & set(ID_KEYS):
         found = f"The first line names none of the columns {', '.join(ID_KEYS)}"
         shown = ", ".join(repr(name[:40]) for name in names[:8])
         todo = f"It begins {shown}. {_WHAT_TO_SEND}; a CSV needs a header with the clip's key"
-        raise problems.refusal(Problem(found, todo, line=1))
+        raise UnreadableError(found, todo, 1)
     if len(names) > _MOST_FIELDS:
         found = f"The header has {len(names):,} columns, the limit is {_MOST_FIELDS:,}"
-        raise problems.refusal(Problem(found, "Leave out what is not needed", line=1))
+        raise UnreadableError(found, "Leave out what is not needed", 1)
     for name in sorted(name for name, times in Counter(names).items() if name and times > 1):
         problems.add(Problem("The header names it twice", "Rename one", line=1, field=name))
-    problems.raise_if_any()
     return names
 
 
@@ -254,10 +267,10 @@ def _json_records(data: bytes, problems: Problems, most: int) -> Iterator[Record
         if _is_json_lines(data):
             yield from _json_lines(data, problems, most)
             return
-        tree = _lenient_json(_decoded(data, "utf-8", problems), problems)
+        tree = _lenient_json(_decoded(data, "utf-8"))
     else:
         if _may_repeat_names(data, tree):
-            tree = _lenient_json(data.decode("utf-8"), problems)
+            tree = _lenient_json(data.decode("utf-8"))
     records = _records_of(tree, problems)
     if len(records) > most:
         _add_surplus(problems, most)
@@ -265,7 +278,7 @@ def _json_records(data: bytes, problems: Problems, most: int) -> Iterator[Record
     for first in range(0, len(records), _ROWS_AT_ONCE):
         part = records[first : first + _ROWS_AT_ONCE]
         numbers = range(first + 1, first + 1 + len(part))
-        yield from object_records(part, numbers, None, problems)
+        yield from _object_records(part, numbers, None, problems)
 
 
 def _may_repeat_names(data: bytes, tree: object) -> bool:
@@ -310,17 +323,17 @@ def _count_names(tree: object) -> int:
     return total
 
 
-def _lenient_json(text: str, problems: Problems) -> object:
+def _lenient_json(text: str) -> object:
     """JSON with NaN, Infinity, control characters or lone surrogates in it."""
     try:
         return _lenient_loads(text)
     except RecursionError:
-        problem = Problem("The JSON is nested too deeply", "Send a list of flat records")
+        todo = "Send a list of flat records"
+        raise UnreadableError("The JSON is nested too deeply", todo) from None
     except json.JSONDecodeError as error:
         found = f"The JSON breaks off or is broken at column {error.colno}: {error.msg}"
         todo = "Correct it there, or write the file with a JSON library"
-        problem = Problem(found, todo, line=error.lineno)
-    raise problems.refusal(problem)
+        raise UnreadableError(found, todo, error.lineno) from None
 
 
 def _lenient_loads(text: str) -> object:
@@ -339,7 +352,7 @@ def _records_of(tree: object, problems: Problems) -> list[object]:
         return tree
     if not isinstance(tree, dict):
         todo = "Send a list of objects, one per clip"
-        raise problems.refusal(Problem("The JSON holds no records", todo))
+        raise UnreadableError("The JSON holds no records", todo)
     if any(isinstance(tree.get(name), str | int) for name in ID_KEYS):
         return [tree]
     for name in _WRAPPERS & tree.keys():
@@ -382,7 +395,7 @@ def _json_lines(data: bytes, problems: Problems, most: int) -> Iterator[Records]
             _add_surplus(problems, most)
             records, lines = records[: most - count], lines[: most - count]
         numbers = range(count + 1, count + 1 + len(records))
-        yield from object_records(records, numbers, lines, problems)
+        yield from _object_records(records, numbers, lines, problems)
         if is_surplus:
             return
         count += len(records)

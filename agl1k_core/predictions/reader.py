@@ -32,7 +32,7 @@ from agl1k_core.answers import (
 )
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Problem, Problems
-from agl1k_core.predictions.formats import ID_KEYS, KEYED, Records, object_records, read_records
+from agl1k_core.predictions.formats import ID_KEYS, KEYED, Records, UnreadableError, read_records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,15 +151,14 @@ def read_predictions(
     """
     problems = Problems(name or _name_of(source))
     reading = _Reading(benchmark, problems)
-    most = len(benchmark) + _MOST_SURPLUS
-    if isinstance(source, (str, Path, bytes)):
-        data = _load(source, max_bytes, problems)
-        sha256 = hashlib.sha256(data).hexdigest()
-        tables = [reading.table(records) for records in read_records(data, problems, most)]
-        return reading.predictions(tables, sha256)
-    objects = _objects_of(source, problems)
-    records = object_records(objects, range(1, len(objects) + 1), None, problems)
-    return reading.predictions([reading.table(part) for part in records], "")
+    try:
+        content = _content_of(source, max_bytes)
+        records = read_records(content, problems, len(benchmark) + _MOST_SURPLUS)
+        tables = [reading.table(part) for part in records]
+    except UnreadableError as error:
+        raise problems.refusal(error.problem) from None
+    sha256 = hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else ""
+    return reading.predictions(tables, sha256)
 
 
 def _name_of(source: object) -> str:
@@ -168,33 +167,42 @@ def _name_of(source: object) -> str:
     return "The file" if isinstance(source, bytes) else "The predictions"
 
 
-def _load(source: Path | str | bytes, max_bytes: int, problems: Problems) -> bytes:
-    try:
-        path = Path() if isinstance(source, bytes) else Path(source)
-        size = len(source) if isinstance(source, bytes) else path.stat().st_size
-        if size <= max_bytes:
-            return source if isinstance(source, bytes) else path.read_bytes()
-    except OSError as error:
-        found = f"The file cannot be opened: {error.strerror or 'it cannot be read'}"
-        raise problems.refusal(Problem(found, "Check the path")) from None
-    found = f"The file has {size / 2**20:.1f} MB, the limit is {max_bytes / 2**20:g} MB"
-    todo = "Leave out what is not needed, such as the question of each clip"
-    raise problems.refusal(Problem(found, todo))
-
-
-def _objects_of(
-    source: pd.DataFrame | Sequence[Mapping[str, object]], problems: Problems
-) -> list[object]:
-    """Copies of mappings, or the rows of a data frame, whose empty cells become None."""
+def _content_of(
+    source: Path | str | bytes | pd.DataFrame | Sequence[Mapping[str, object]], max_bytes: int
+) -> bytes | list[object]:
+    """The bytes of a file, or the rows of anything else as objects."""
+    if isinstance(source, bytes):
+        _check_size(len(source), max_bytes)
+        return source
+    if isinstance(source, (str, Path)):
+        try:
+            _check_size(Path(source).stat().st_size, max_bytes)
+            return Path(source).read_bytes()
+        except OSError as error:
+            found = f"The file cannot be opened: {error.strerror or 'it cannot be read'}"
+            raise UnreadableError(found, "Check the path") from None
     if isinstance(source, Sequence):
         return [dict(row) if isinstance(row, Mapping) else row for row in source]
-    if not hasattr(source, "columns"):
-        kind = type(source).__name__
-        raise TypeError(f"give a path, bytes, a DataFrame or a sequence of mappings, not {kind}")
-    names = [str(column) for column in source.columns]
-    for name in sorted(name for name, times in Counter(names).items() if times > 1):
-        problems.add(Problem("Two columns have this name", "Rename one", field=name))
-    filled = source.astype(object).where(source.notna(), None)
+    if hasattr(source, "columns"):
+        return _rows_of(source)
+    kind = type(source).__name__
+    raise TypeError(f"give a path, bytes, a DataFrame or a sequence of mappings, not {kind}")
+
+
+def _check_size(n_bytes: int, max_bytes: int) -> None:
+    if n_bytes > max_bytes:
+        found = f"The file has {n_bytes / 2**20:.1f} MB, the limit is {max_bytes / 2**20:g} MB"
+        todo = "Leave out what is not needed, such as the question of each clip"
+        raise UnreadableError(found, todo)
+
+
+def _rows_of(frame: pd.DataFrame) -> list[object]:
+    """The rows of a data frame as objects; empty cells become None."""
+    names = [str(column) for column in frame.columns]
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
+    if twice:
+        raise UnreadableError(f"Several columns are named {', '.join(twice)}", "Rename them")
+    filled = frame.astype(object).where(frame.notna(), None)
     return [dict(zip(names, row, strict=True)) for row in filled.itertuples(index=False, name=None)]
 
 

@@ -374,7 +374,7 @@ def test_data_frames_and_objects_are_refused_with_all_their_problems() -> None:
         found = [(problem.record, problem.clip) for problem in caught.value.problems]
         assert found == [(1, "rome"), (3, "paris")]
     twice = pd.concat([frame, frame["latitude"]], axis=1)
-    with pytest.raises(FileRefusedError, match="field latitude: Two columns have this name"):
+    with pytest.raises(FileRefusedError, match="Several columns are named latitude"):
         read_predictions(twice, FOUR)
     with pytest.raises(FileRefusedError, match="record 2: The record is text instead of an object"):
         read_predictions([{"key": "paris"}, "suva"], FOUR)  # type: ignore[list-item]
