@@ -1,9 +1,9 @@
-"""The 527 sound classes of AudioSet: ids, names, and the root of the ontology they hang from.
+"""The 527 sound classes of AudioSet: ids, names, and their roots in the ontology.
 
 Classes, their order and their roots are those of AudioSet and its ontology (Gemmeke et al. 2017,
-"Audio Set: An ontology and human-labeled dataset for audio events"). The seven roots carry this
-project's names. Some classes hang from two roots: a church bell is a thing and an instrument. The
-first root then is the one under which people look for it when they ask where a sound was made.
+"Audio Set: An ontology and human-labeled dataset for audio events"). The seven roots have this
+project's names. Some classes have two roots: a church bell is a thing and an instrument. The first
+root is then the one under which people look for it when they ask where a sound was recorded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,17 @@ AUDIOSET_ROOTS = ("human", "animal", "music", "nature", "things", "ambiguous", "
 
 @dataclass(frozen=True, slots=True)
 class SoundClass:
-    """One class. ``index`` is its place among the 527; ``roots`` has the first root first."""
+    """A class of AudioSet.
+
+    Attributes
+    ----------
+    index
+        Its position among the 527 classes, from 0.
+    id, name
+        Its id, such as ``/m/09x0r``, and its name, such as ``Speech``.
+    roots
+        One or two of ``AUDIOSET_ROOTS``.
+    """
 
     index: int
     id: str
@@ -34,7 +44,15 @@ class SoundClass:
 
 @cache
 def audioset_classes() -> Mapping[str, SoundClass]:
-    """AudioSet id -> class, in AudioSet's order."""
+    """All classes by AudioSet id, in AudioSet's order.
+
+    Examples
+    --------
+    >>> len(audioset_classes())
+    527
+    >>> audioset_classes()["/m/09x0r"]
+    SoundClass(index=0, id='/m/09x0r', name='Speech', roots=('human',))
+    """
     table = resources.files("agl1k_core.tagging") / "data" / "audioset_classes.csv"
     rows = csv.DictReader(table.read_text("utf-8").splitlines())
     return {row["id"]: _class_of(row) for row in rows}
@@ -47,17 +65,35 @@ def _class_of(row: Mapping[str, str]) -> SoundClass:
 
 @cache
 def class_ids_by_name() -> Mapping[str, str]:
-    """Class name -> AudioSet id."""
+    """AudioSet ids by the name of the class.
+
+    Examples
+    --------
+    >>> class_ids_by_name()["Rain"]
+    '/m/06mb1'
+    """
     return {sound_class.name: class_id for class_id, sound_class in audioset_classes().items()}
 
 
 def class_name(class_id: str) -> str:
-    """The class's name; the id itself where AudioSet has no such class."""
+    """The name of a class; the id itself if AudioSet has no such class.
+
+    Examples
+    --------
+    >>> class_name("/m/06mb1")
+    'Rain'
+    """
     sound_class = audioset_classes().get(class_id)
     return sound_class.name if sound_class else class_id
 
 
 def class_roots(class_id: str) -> tuple[str, ...]:
-    """The roots that a class hangs from, the first first; none for an unknown id."""
+    """The root categories of a class; empty for an unknown id.
+
+    Examples
+    --------
+    >>> class_roots(class_ids_by_name()["Church bell"])
+    ('things', 'music')
+    """
     sound_class = audioset_classes().get(class_id)
     return sound_class.roots if sound_class else ()

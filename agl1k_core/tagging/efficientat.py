@@ -1,7 +1,7 @@
-"""EfficientAT, the paper's tagger: 527 AudioSet classes from a weights file that the user names.
+"""EfficientAT, the tagger of the paper: 527 AudioSet classes, from a weights file of the user.
 
 MobileNetV3 on log-mel windows of 10 s (Schmid, Koutini and Widmer 2023, "Efficient large-scale
-audio tagging via transformer-to-CNN knowledge distillation"; the mn models, whatever their width).
+audio tagging via transformer-to-CNN knowledge distillation"; the mn models of any width).
 The published ``.pt`` file is read without PyTorch and run as an ONNX graph.
 """
 
@@ -15,9 +15,10 @@ import numpy.typing as npt
 import scipy.fft
 
 from agl1k_core.errors import Agl1kError
+from agl1k_core.files import sha256_of_file
+from agl1k_core.tagging import _checkpoints as checkpoints
 from agl1k_core.tagging import audioset
-from agl1k_core.tagging import checkpoints as weights
-from agl1k_core.tagging.onnx import BatchNorm, FloatArray, Graph, Network
+from agl1k_core.tagging._onnx import BatchNorm, FloatArray, Graph, Network
 
 RATE_HZ = 32000
 _WINDOW_S = 10.0
@@ -35,10 +36,19 @@ _BATCH = 4
 
 
 class EfficientAt:
-    """The tagger; see ``agl1k_core.tagging.Tagger``.
+    """The paper's tagger: 527 AudioSet classes in windows of 10 s every 2.5 s.
 
-    ``file`` is an ``mn*_as*.pt`` of the authors' releases. Raises ``Agl1kError`` where it is no
-    such model.
+    Parameters
+    ----------
+    file
+        An ``mn*_as*.pt`` of the authors' releases.
+    threads
+        Processor threads for the model.
+
+    Raises
+    ------
+    Agl1kError
+        If the file is not such a model, or onnxruntime is not installed.
     """
 
     name = "efficientat"
@@ -49,13 +59,13 @@ class EfficientAt:
 
     def __init__(self, file: Path, threads: int = 1) -> None:
         self.labels = tuple(audioset.audioset_classes())
-        self.weights_sha256 = weights.sha256(file) if file.is_file() else ""
-        self._network = Network(_graph(weights.read_torch(file), len(self.labels)), threads)
+        self.weights_sha256 = sha256_of_file(file) if file.is_file() else ""
+        self._network = Network(_graph(checkpoints.read_torch(file), len(self.labels)), threads)
 
     def predict(self, wave: npt.NDArray[np.float32]) -> FloatArray:
         """Probabilities, shape (windows, 527), of mono sound at 32 kHz.
 
-        Only whole windows count; sound shorter than one is filled up with silence.
+        Only whole windows count; sound shorter than one is padded with silence.
         """
         n, hop = round(_WINDOW_S * RATE_HZ), round(_HOP_S * RATE_HZ)
         padded = np.pad(wave, (0, max(0, n - len(wave)))).astype(np.float32, copy=False)
@@ -89,8 +99,8 @@ def mel_weights() -> FloatArray:
     return padded
 
 
-def _graph(state: dict[str, weights.Array], n_labels: int) -> bytes:
-    """The network that a state dict describes; raises ``Agl1kError`` where it is another one."""
+def _graph(state: dict[str, checkpoints.Array], n_labels: int) -> bytes:
+    """The network that a state dict describes; raises ``Agl1kError`` for another network."""
     try:
         _check(state, n_labels)
         graph = Graph(("n", "frames", _FFT // 2 + 1))
@@ -117,10 +127,10 @@ def _graph(state: dict[str, weights.Array], n_labels: int) -> bytes:
         raise _not_a_model(f"it lacks {error.args[0]}") from None
 
 
-def _check(state: dict[str, weights.Array], n_labels: int) -> None:
+def _check(state: dict[str, checkpoints.Array], n_labels: int) -> None:
     outputs = len(state["classifier.5.bias"])
     if outputs != n_labels:
-        raise _not_a_model(f"it has {outputs} classes where AudioSet has {n_labels}")
+        raise _not_a_model(f"it has {outputs} classes, but AudioSet has {n_labels}")
     several = [name for name in state if re.search(r"conc_se_layers\.[1-9]", name)]
     if several or f"features.{_N_BLOCKS + 2}.0.weight" in state:
         raise _not_a_model("its layers are not those of a plain mn model")
@@ -128,13 +138,13 @@ def _check(state: dict[str, weights.Array], n_labels: int) -> None:
 
 def _not_a_model(why: str) -> Agl1kError:
     return Agl1kError(
-        f"The weights file is no mn model of EfficientAT: {why}. "
-        "Name one such as mn10_as_mAP_471.pt from the authors' releases."
+        f"The weights file is not an mn model of EfficientAT: {why}. "
+        "Use one such as mn10_as_mAP_471.pt from the authors' releases."
     )
 
 
-def _inverted_residual(graph: Graph, state: dict[str, weights.Array], block: int) -> None:
-    """Expand, depthwise, squeeze and excite (where the state has it), project, add."""
+def _inverted_residual(graph: Graph, state: dict[str, checkpoints.Array], block: int) -> None:
+    """Expand, depthwise, squeeze and excite (if the state has it), project, add."""
     prefix = f"features.{block}.block"
     activation = "HardSwish" if block >= _FIRST_HARDSWISH else "Relu"
     stride = 2 if block in _STRIDE_2 else 1
@@ -161,7 +171,7 @@ def _inverted_residual(graph: Graph, state: dict[str, weights.Array], block: int
 
 def _conv(
     graph: Graph,
-    state: dict[str, weights.Array],
+    state: dict[str, checkpoints.Array],
     name: str,
     *,
     stride: int = 1,

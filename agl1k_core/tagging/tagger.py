@@ -1,9 +1,10 @@
 """What sounds in a recording: AudioSet classes over time, and the share of time of each.
 
-A ``Tagger`` gives the probability of each class in windows of sound; a class is present in a window
-from the backend's threshold on, and ``t[k, i]``, the fraction of time that class i is present in
-recording k (Zhang et al. 2026, "The Sonar Moment", section 3.3.1), is the share of windows with it.
-Everything is keyed by AudioSet id; a class that a backend cannot emit is missing, not 0.
+A ``Tagger`` gives the probability of each class in windows of sound. A class is present in a window
+if its probability reaches the tagger's threshold, and ``t[k, i]``, the fraction of time that class
+i is present in recording k (Zhang et al. 2026, "The Sonar Moment", section 3.3.1), is the share of
+windows with it. Classes are known by their AudioSet id; those that a tagger cannot detect are
+missing, not 0.
 """
 
 from __future__ import annotations
@@ -20,10 +21,9 @@ import numpy.typing as npt
 from agl1k_core import audio
 from agl1k_core.errors import Agl1kError
 from agl1k_core.tagging import audioset
+from agl1k_core.tagging._onnx import FloatArray as FloatArray
 from agl1k_core.tagging.efficientat import EfficientAt
 from agl1k_core.tagging.yamnet import Yamnet
-
-FloatArray = npt.NDArray[np.float32]
 
 BACKENDS = ("yamnet", "efficientat")
 
@@ -32,10 +32,41 @@ NO_SOUND = "There is no sound to tag. Give a recording with sound in it."
 
 
 class Tagger(Protocol):
-    """Gives the probability of sound classes in windows of sound.
+    """Anything that gives the probability of sound classes in windows of sound.
 
-    ``labels`` are AudioSet ids; windows of ``window_s`` seconds begin every ``hop_s``; a class is
-    present from ``threshold`` on; ``weights_sha256`` tells which weights judged.
+    Attributes
+    ----------
+    name
+        A short name of the tagger.
+    labels
+        The AudioSet ids of its classes.
+    sample_rate_hz
+        The sample rate that ``predict`` expects.
+    window_s, hop_s
+        Length of a window in seconds, and the time from the start of one to the start of the next.
+    threshold
+        A class is present if its probability is at least this, 0 to 1.
+    weights_sha256
+        Hash of the model's weights.
+
+    Examples
+    --------
+    A tagger that finds speech in loud windows of half a second:
+
+    >>> class Loudness:
+    ...     name, weights_sha256 = "loudness", "none"
+    ...     labels = ("/m/09x0r",)
+    ...     sample_rate_hz, window_s, hop_s, threshold = 8000, 0.5, 0.5, 0.1
+    ...
+    ...     def predict(self, wave):
+    ...         windows = np.resize(wave, (max(1, len(wave) // 4000), 4000))
+    ...         return np.sqrt(np.mean(windows**2, axis=1, keepdims=True))
+    >>> tone = np.sin(2 * np.pi * 440 * np.arange(8000) / 8000).astype(np.float32)
+    >>> tags = tag_blocks([tone, 0.01 * tone], Loudness())
+    >>> tags.top()
+    [('Speech', 0.5)]
+    >>> tags.roots["human"], tags.duration_s
+    (0.5, 2.0)
     """
 
     name: str
@@ -47,13 +78,34 @@ class Tagger(Protocol):
     weights_sha256: str
 
     def predict(self, wave: FloatArray) -> FloatArray:
-        """Probabilities, shape (windows, labels), of mono sound; at least one window."""
+        """The probability of each class in each window.
+
+        Parameters
+        ----------
+        wave
+            Mono sound of shape (n,) at ``sample_rate_hz``.
+
+        Returns
+        -------
+        ndarray of float32, shape (windows, labels)
+            0 to 1; at least one window.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class Tags:
-    """What a tagger heard in one recording; ``probability`` has shape (windows, labels)."""
+    """The tags of one recording.
+
+    Attributes
+    ----------
+    tagger, weights_sha256, threshold, labels, window_s, hop_s
+        The tagger, see ``Tagger``.
+    duration_s
+        Duration of the recording in seconds.
+    probability
+        Probability of each label in each window, shape (windows, labels).
+    """
 
     tagger: str
     weights_sha256: str
@@ -72,30 +124,30 @@ class Tags:
 
     @property
     def fractions(self) -> npt.NDArray[np.float64]:
-        """``t[k, i]`` for each label, 0 to 1."""
+        """Fraction of time that each label is present, ``t[k, i]``, 0 to 1."""
         return self._tally.fractions
 
     @cached_property
     def presence(self) -> Mapping[str, float]:
-        """AudioSet id -> fraction of time, for the classes present at all, longest first."""
+        """Fraction of time by AudioSet id, for the classes that are present, longest first."""
         return self._tally.presence
 
     @cached_property
     def roots(self) -> Mapping[str, float]:
-        """Root category -> fraction of time with any of its classes present."""
+        """Fraction of time in which any class of a root category is present, by root."""
         return self._tally.roots
 
     @property
     def starts_s(self) -> npt.NDArray[np.float64]:
-        """Where the windows begin, in seconds."""
+        """Start of each window in seconds."""
         return np.arange(len(self.probability), dtype=np.float64) * self.hop_s
 
     def top(self, n: int = 10) -> list[tuple[str, float]]:
-        """Name and fraction of time of the ``n`` classes present longest."""
+        """Name and fraction of time of the ``n`` classes that are present longest."""
         return [(audioset.class_name(label), share) for label, share in self.presence.items()][:n]
 
     def to_dict(self) -> dict[str, Any]:
-        """What is worth keeping of it: presence and roots, and who judged how."""
+        """A summary for JSON: presence, roots, and the tagger."""
         return {
             "tagger": self.tagger,
             "weights_sha256": self.weights_sha256,
@@ -143,33 +195,80 @@ class _Tally:
 def load_tagger(
     name: str = "yamnet", *, models_dir: Path, weights: Path | None = None, threads: int = 1
 ) -> Tagger:
-    """A backend of ``BACKENDS``; raises ``Agl1kError`` that says how to bring what is missing.
+    """Load a tagger.
 
-    ``models_dir`` is where ``yamnet.install_yamnet`` put the model; ``weights`` is EfficientAT's
-    weights file.
+    Parameters
+    ----------
+    name
+        ``"yamnet"`` or ``"efficientat"``.
+    models_dir
+        The folder into which ``install_yamnet`` put YAMNet.
+    weights
+        EfficientAT's weights file.
+    threads
+        Processor threads for the model.
+
+    Raises
+    ------
+    Agl1kError
+        If there is no such tagger or something is not installed; the message says how to install
+        it.
+
+    Examples
+    --------
+    >>> load_tagger("yamnet", models_dir=Path("missing"))
+    Traceback (most recent call last):
+    agl1k_core.errors.Agl1kError: YAMNet is not installed here. Run: agl1k models install yamnet
     """
     if name == "yamnet":
         return Yamnet(models_dir, threads)
     if name == "efficientat":
         if weights is None:
-            raise Agl1kError("EfficientAT needs its weights file, such as mn10_as_mAP_471.pt.")
+            raise Agl1kError(
+                "EfficientAT needs its weights file, such as mn10_as_mAP_471.pt. Name it."
+            )
         return EfficientAt(weights, threads)
-    raise Agl1kError(f"There is no tagger {name!r}; there are {', '.join(BACKENDS)}.")
+    raise Agl1kError(f"There is no tagger {name!r}. Use one of: {', '.join(BACKENDS)}.")
 
 
 def tag(path: Path, tagger: Tagger, *, first_channel: bool = False) -> Tags:
-    """Tag a recording, in bounded memory; raises ``Agl1kError`` where it cannot be read.
+    """Tag a recording.
 
-    ``first_channel``: see ``audio.mono_blocks``.
+    Parameters
+    ----------
+    path
+        The recording.
+    tagger
+        The tagger, such as from ``load_tagger``.
+    first_channel
+        Take the first channel instead of the mean of the channels, see ``audio.mono_blocks``.
+
+    Returns
+    -------
+    Tags
+        The probability of each class in each window, and the fraction of time of each class.
+
+    Raises
+    ------
+    Agl1kError
+        If the recording cannot be read.
+
+    Examples
+    --------
+    >>> tags = tag(Path("recording.mp3"), load_tagger(models_dir=folder))  # doctest: +SKIP
+    >>> tags.top(2)  # doctest: +SKIP
+    [('Vehicle', 0.59), ('Ocean', 0.37)]
+
+    ``Tagger`` has an example that needs no model.
     """
     rate_hz = tagger.sample_rate_hz
     return tag_blocks(audio.mono_blocks(path, rate_hz, first_channel=first_channel), tagger)
 
 
 def tag_blocks(blocks: Iterable[FloatArray], tagger: Tagger) -> Tags:
-    """Tag mono sound at the tagger's rate, given in blocks of shape (n,).
+    """Tag mono sound at the tagger's rate, in blocks of shape (n,).
 
-    Raises ``Agl1kError`` where there is no sound.
+    Raises ``Agl1kError`` if there is no sound. ``Tagger`` has an example.
     """
     counted = _Counted(blocks)
     probability = list(_windows(counted, tagger))
@@ -188,9 +287,9 @@ def tag_blocks(blocks: Iterable[FloatArray], tagger: Tagger) -> Tags:
 
 
 def summary_of_blocks(blocks: Iterable[FloatArray], tagger: Tagger) -> dict[str, Any]:
-    """``tag_blocks(…).to_dict()`` in memory that does not grow with the length of the sound.
+    """What ``tag_blocks(…).to_dict()`` returns, in memory that does not grow with the sound.
 
-    Raises ``Agl1kError`` where there is no sound.
+    Raises ``Agl1kError`` if there is no sound.
     """
     counted, tally = _Counted(blocks), _Tally(tagger.labels, tagger.threshold)
     for probability in _windows(counted, tagger):

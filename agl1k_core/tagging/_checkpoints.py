@@ -1,13 +1,12 @@
-"""Weights out of checkpoints, without the frameworks that wrote them.
+"""Reads weights from checkpoints, without the frameworks that wrote them.
 
-Two formats, both into name -> array: TensorFlow's checkpoint (a LevelDB table of names, sizes and
-offsets beside a file of raw values) and PyTorch's zip archive (a pickle that refers to raw
-values). The pickle is read with a list of what it may name: a weights file runs no code here.
+Two formats become arrays by name: TensorFlow's checkpoint (a LevelDB table of names, sizes and
+offsets beside a file of raw values) and PyTorch's zip archive (a pickle that refers to raw values).
+The pickle may name only what tensors need, so a weights file cannot run code.
 """
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import struct
 import zipfile
@@ -29,16 +28,10 @@ _FOOTER_BYTES = 48
 _FLOAT32 = 1  # DT_FLOAT
 
 
-def sha256(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def read_tensorflow(prefix: Path) -> Weights:
     """The float32 variables of ``<prefix>.index`` and ``<prefix>.data-00000-of-00001``.
 
-    Raises ``Agl1kError`` where the files are not such a checkpoint.
+    Raises ``Agl1kError`` if the files are not such a checkpoint.
     """
     index = prefix.with_name(prefix.name + ".index").read_bytes()
     values = prefix.with_name(prefix.name + ".data-00000-of-00001").read_bytes()
@@ -46,7 +39,9 @@ def read_tensorflow(prefix: Path) -> Weights:
         entries = dict(_table(index))
         found = {key.decode(): _bundle_entry(entry) for key, entry in entries.items() if key}
     except (IndexError, struct.error, UnicodeDecodeError) as error:
-        raise Agl1kError(f"{prefix.name}.index is no TensorFlow checkpoint: {error}.") from None
+        raise Agl1kError(
+            f"{prefix.name}.index is not a TensorFlow checkpoint: {error}. Install the model again."
+        ) from None
     return {
         name: np.frombuffer(values, "<f4", size // 4, offset).reshape(shape)
         for name, (kind, shape, offset, size) in found.items()
@@ -55,28 +50,30 @@ def read_tensorflow(prefix: Path) -> Weights:
 
 
 def read_torch(path: Path) -> dict[str, Array]:
-    """The tensors of a state dict that ``torch.save`` wrote.
+    """The tensors of a state dict that was written by ``torch.save``.
 
-    Raises ``Agl1kError`` for another file, and for a pickle that names anything but tensors.
+    Raises ``Agl1kError`` for another file, or a pickle that names anything but tensors.
     """
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
             pickled = next((name for name in names if name.endswith("/data.pkl")), None)
             if pickled is None:
-                raise Agl1kError(f"{path.name} holds no data.pkl: it is no file of torch.save.")
+                raise Agl1kError(
+                    f"{path.name} was not written by torch.save: it holds no data.pkl."
+                )
             folder = pickled.removesuffix("data.pkl")
             with archive.open(pickled) as file:
                 state = _TensorUnpickler(file, archive, folder).load()
     except (zipfile.BadZipFile, FileNotFoundError, IsADirectoryError) as error:
         raise Agl1kError(
-            f"{path.name} is no weights file of PyTorch 1.6 or later ({error}). "
-            "Name the .pt file as the model's authors published it."
+            f"{path.name} is not a weights file of PyTorch 1.6 or later ({error}). "
+            "Use the .pt file as the model's authors published it."
         ) from None
     except (pickle.UnpicklingError, KeyError, ValueError, EOFError, TypeError) as error:
         raise Agl1kError(f"{path.name} is damaged: {error}. Fetch it again.") from None
     if not isinstance(state, dict) or not all(isinstance(v, np.ndarray) for v in state.values()):
-        raise Agl1kError(f"{path.name} is no state dict (name -> tensor). Save state_dict() alone.")
+        raise Agl1kError(f"{path.name} is not a state dict. Save state_dict() alone.")
     return dict(state)
 
 
@@ -84,7 +81,7 @@ def _table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Keys and values of a LevelDB table whose blocks are not compressed."""
     position = 0
     footer = data[-_FOOTER_BYTES:]
-    for _ in range(2):  # the metaindex, which is empty
+    for _ in range(2):  # skip the metaindex, which is empty
         _, position = _varint(footer, position)
     offset, position = _varint(footer, position)
     size, _ = _varint(footer, position)
@@ -96,7 +93,7 @@ def _table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 def _block(data: bytes, offset: int, size: int) -> Iterator[tuple[bytes, bytes]]:
     if data[offset + size]:
-        raise Agl1kError("The checkpoint's index is compressed, which is not supported.")
+        raise Agl1kError("The index of the checkpoint is compressed, which is not supported.")
     block = data[offset : offset + size]
     (n_restarts,) = struct.unpack("<I", block[-4:])
     end = len(block) - 4 - 4 * n_restarts
@@ -112,7 +109,7 @@ def _block(data: bytes, offset: int, size: int) -> Iterator[tuple[bytes, bytes]]
 
 
 def _bundle_entry(data: bytes) -> tuple[int, tuple[int, ...], int, int]:
-    """Type, shape, offset and size of a ``BundleEntryProto``."""
+    """Type, shape, offset and size from a ``BundleEntryProto``."""
     fields = _message(data)
     shape = _message(fields[2][0]).get(2, []) if 2 in fields else []
     sizes = tuple(_message(dimension).get(1, [0])[0] for dimension in shape)
@@ -120,7 +117,7 @@ def _bundle_entry(data: bytes) -> tuple[int, tuple[int, ...], int, int]:
 
 
 def _message(data: bytes) -> dict[int, list[Any]]:
-    """Field number -> values of a protocol buffer."""
+    """The values of a protocol buffer by field number."""
     position = 0
     fields: dict[int, list[Any]] = {}
     while position < len(data):
@@ -174,7 +171,7 @@ class _TensorUnpickler(pickle.Unpickler):
         if module == "torch" and name in _STORAGES:
             return partial(np.dtype, _STORAGES[name])
         raise Agl1kError(
-            f"The weights file names {module}.{name}, which is no tensor, so it is not read. "
+            f"The weights file names {module}.{name}, which is not a tensor, so it is not loaded. "
             "Use the file as the model's authors published it."
         )
 
