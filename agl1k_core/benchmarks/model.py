@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,7 @@ CLASSES: Mapping[str, str] = {
 SUBSET_CLASSES = ("animal", "music", "nature", "things")
 
 BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 ObjectArray = npt.NDArray[np.object_]
 
@@ -86,6 +88,18 @@ class Clip:
     def has(self, sound_class: str) -> bool:
         """Whether a class of ``CLASSES`` sounds for a share of at least ``PRESENT_FROM``."""
         return self.classes.get(sound_class, 0.0) >= PRESENT_FROM
+
+
+@dataclass(frozen=True, slots=True)
+class LabelCodes:
+    """Labels as numbers.
+
+    ``numbers``: canonical name -> its number; ``of_clips``: the number of each clip's label, -1
+    if it has none, shape ``(n_clips,)``.
+    """
+
+    numbers: Mapping[str, int]
+    of_clips: IntArray
 
 
 @dataclass(frozen=True)
@@ -192,6 +206,11 @@ class Benchmark:
         labels = {"continent": self.continents, "country": countries, "city": cities}
         return {label: np.array(names, dtype=object) for label, names in labels.items()}
 
+    @cached_property
+    def label_codes(self) -> Mapping[str, LabelCodes]:
+        """``canonical_labels`` as numbers, which are compared faster than texts."""
+        return {name: _label_codes(labels) for name, labels in self.canonical_labels.items()}
+
     def canonical_country(self, name: str) -> str:
         """The code that this benchmark uses for a country name; empty if it is not a country's."""
         code = places.country_code(name)
@@ -223,6 +242,12 @@ class Benchmark:
             classes = sorted(clip.classes.items())
             digest.update(json.dumps([*fields, classes], ensure_ascii=False).encode())
         return digest.hexdigest()
+
+
+def _label_codes(labels: ObjectArray) -> LabelCodes:
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(labels)) if name}
+    codes = np.fromiter(map(numbers.get, labels, repeat(-1)), dtype=np.int64, count=len(labels))
+    return LabelCodes(numbers, codes)
 
 
 def _known_code(label: str) -> str:

@@ -1,18 +1,19 @@
-"""Means and quantiles of overlapping groups of rows, as they are and in every resample.
+"""Means and quantiles of overlapping groups of rows, plain and in every resample.
 
-Rows that lie in exactly the same groups form a cell. Sums are taken once per cell; a group's sum
-is that of its cells, which spares passing over the rows again for each of them. The products are
-sparse: they take one core, where a dense one would wait for another that may be busy.
+Rows in exactly the same groups form a cell. Sums are taken once per cell, and a group's sum is that
+of its cells, so that the rows are not read again for each group. The products are sparse: they use
+one core, while a dense product would wait for a second one that may be busy.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from scipy.sparse import csr_array
 
 from agl1k_core.scoring import bootstrap as uncertainty
@@ -57,14 +58,17 @@ def _sums(cells: FloatArray, values: FloatArray) -> FloatArray:
 
 
 class Groups:
-    """Groups of rows: ``masks`` of shape ``(n_groups, n_rows)``, at most 63 groups."""
+    """Groups of rows: those whose clip is in a mask, for at most 63 ``masks`` over the clips.
 
-    def __init__(self, masks: BoolArray) -> None:
-        self.masks = masks
-        signature = np.zeros(masks.shape[1], dtype=np.int64)
+    ``clip`` is the clip of each row, shape ``(n_rows,)``.
+    """
+
+    def __init__(self, masks: Sequence[BoolArray], clip: IntArray) -> None:
+        signature = np.zeros(len(masks[0]), dtype=np.int64)
         for place, mask in enumerate(masks):
             signature |= mask.astype(np.int64) << place
-        cells, self.cell = np.unique(signature, return_inverse=True)
+        #: The cell of each row: rows in exactly the same groups.
+        self.cell, cells = pd.factorize(signature[clip], sort=True)
         bits = np.int64(1) << np.arange(len(masks))
         #: Which cells each group consists of, 0 or 1, shape ``(n_groups, n_cells)``.
         self.members = ((cells & bits[:, None]) != 0).astype(np.float64)
@@ -123,23 +127,25 @@ class Groups:
 
     def quantiles(self, values: FloatArray, shares: Sequence[float]) -> FloatArray:
         """Quantiles of one column, shape ``(n_groups, len(shares), 1)``."""
-        rows = self._in_order(values)
-        each_once = [uncertainty.places_among(len(within), shares) for within in rows]
-        found = [places.of(values[rows]).T for places, rows in zip(each_once, rows, strict=True)]
-        return np.array(found)
+        rows, inside = self._in_order(values)
+        numbers = values[rows]
+        of_groups = [numbers[mask] for mask in inside]
+        places = [uncertainty.places_among(len(of_one), shares) for of_one in of_groups]
+        return np.array([p.of(of_one).T for p, of_one in zip(places, of_groups, strict=True)])
 
     def resampled_quantiles(
         self, values: FloatArray, shares: Sequence[float], resamples: uncertainty.Resamples
     ) -> FloatArray:
         """The same in each resample, shape ``(n_groups, len(shares), n_samples)``."""
-        rows = self._in_order(values)
-        return np.array([resamples.quantiles(values, within, shares).T for within in rows])
+        rows, inside = self._in_order(values)
+        return np.array([resamples.quantiles(values, rows[mask], shares).T for mask in inside])
 
-    def _in_order(self, values: FloatArray) -> list[IntArray]:
-        """The rows of each group that hold a number, in ascending order of it."""
-        rows = np.argsort(values, kind="stable")
+    def _in_order(self, values: FloatArray) -> tuple[IntArray, Iterator[BoolArray]]:
+        """The rows that hold a number, in ascending order of it; of these, each group's mask."""
+        rows = np.argsort(values)
         rows = rows[np.isfinite(values[rows])]
-        return [rows[mask[rows]] for mask in self.masks]
+        cell = self.cell[rows]
+        return rows, (of_cells[cell] for of_cells in self.members.astype(np.bool_))
 
 
 def _split(values: FloatArray) -> tuple[FloatArray, BoolArray]:

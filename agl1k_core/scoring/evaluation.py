@@ -40,7 +40,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from agl1k_core.answers import Status
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 from agl1k_core.predictions import Predictions
@@ -49,7 +48,7 @@ from agl1k_core.scoring import bootstrap as uncertainty
 from agl1k_core.scoring._groups import Groups
 from agl1k_core.scoring.bootstrap import Interval
 from agl1k_core.scoring.protocols import Protocol, protocol_of
-from agl1k_core.scoring.rows import CLIP_METRICS, ScoredRows, score_rows
+from agl1k_core.scoring.rows import CLIP_METRICS, STATUSES, ScoredRows, score_rows
 
 #: Changes whenever a stored score would come out different.
 SCORER_VERSION = "1"
@@ -229,9 +228,9 @@ def evaluate(
     """
     protocol = protocol_of(protocol)
     rows = score_rows(benchmark, predictions, protocol)
-    masks = {name: mask[rows.clip] for name, mask in benchmark.subsets.items()}
-    groups = Groups(np.array([np.ones(len(rows), dtype=np.bool_), *masks.values()]))
-    continents = [1 + list(masks).index(name) for name in sorted({*benchmark.continents} - {""})]
+    subsets = benchmark.subsets
+    groups = Groups([np.ones(len(benchmark), dtype=np.bool_), *subsets.values()], rows.clip)
+    continents = [1 + list(subsets).index(name) for name in sorted({*benchmark.continents} - {""})]
     whole, *parts = _named(_numbers_of(rows, groups, continents)[:, :, 0].tolist())
     intervals: list[dict[str, Interval]] = [{}]
     if n_bootstrap and rows.n_units > 1:  # a single player has no spread to resample
@@ -248,18 +247,17 @@ def evaluate(
         statuses=statuses,
         metrics=whole,
         intervals=intervals[0],
-        subsets=dict(zip(masks, parts, strict=True)),
-        subset_intervals=dict(zip(masks, intervals[1:], strict=False)),
-        subset_statuses=dict(zip(masks, part_statuses, strict=True)),
+        subsets=dict(zip(subsets, parts, strict=True)),
+        subset_intervals=dict(zip(subsets, intervals[1:], strict=False)),
+        subset_statuses=dict(zip(subsets, part_statuses, strict=True)),
         rows=rows,
     )
 
 
 def _status_counts(rows: ScoredRows, groups: Groups) -> list[dict[str, int]]:
-    code = {status: place for place, status in enumerate(Status)}
-    codes = np.fromiter(map(code.__getitem__, rows.status), dtype=np.int64, count=len(rows))
-    names = [str(status) for status in Status]
-    return [dict(zip(names, n, strict=True)) for n in groups.count(codes, len(names)).tolist()]
+    names = [str(status) for status in STATUSES]
+    counts = groups.count(rows.status_code, len(names)).tolist()
+    return [dict(zip(names, of_group, strict=True)) for of_group in counts]
 
 
 def _numbers_of(

@@ -1,12 +1,10 @@
 """Each record of a prediction file as a row of numbers; every metric is a mean or a quantile of
 these rows (Zhang et al. 2026, appendix A.3).
-
-A value is NaN where the protocol leaves the record out of that column's mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
@@ -31,6 +29,10 @@ ObjectArray = npt.NDArray[np.object_]
 
 T = TypeVar("T", bound=np.generic)
 
+STATUSES = tuple(Status)
+_STATUS_CODE = {status: code for code, status in enumerate(STATUSES)}
+_MISSING, _REFUSED = _STATUS_CODE[Status.MISSING], _STATUS_CODE[Status.REFUSED]
+
 LABELS = ("continent", "country", "city")
 COORDINATES = ("latitude", "longitude")
 
@@ -48,17 +50,30 @@ CLIP_METRICS = (
 
 @dataclass(frozen=True)
 class ScoredRows:
-    """One row per record, and one per missing clip where the protocol counts these.
+    """One row per record, and one per missing clip if the protocol counts these.
 
-    clip: position in ``benchmark.clips``, shape ``(n,)``; status: shape ``(n,)``;
-    values: shape ``(n, len(CLIP_METRICS))``; lat, lon: the usable point or NaN, shape ``(n,)``;
-    labels: the predicted names, each of shape ``(n,)``;
-    cluster: which rows are resampled together, shape ``(n,)``, or None for each on its own.
+    Parameters
+    ----------
+    benchmark
+        The benchmark that was scored.
+    clip
+        Position in ``benchmark.clips``, shape ``(n,)``.
+    status_code
+        Position in `STATUSES`, shape ``(n,)``.
+    values
+        One column for each of `CLIP_METRICS`, shape ``(n, len(CLIP_METRICS))``. A value is NaN if
+        the protocol leaves the record out of that column's mean.
+    lat, lon
+        The usable point in degrees, or NaN, shape ``(n,)``.
+    labels
+        The predicted names, each of shape ``(n,)``.
+    cluster
+        Which rows are resampled together, shape ``(n,)``, or None for each on its own.
     """
 
     benchmark: Benchmark = field(repr=False)
     clip: IntArray
-    status: ObjectArray
+    status_code: IntArray
     values: FloatArray
     lat: FloatArray
     lon: FloatArray
@@ -72,6 +87,11 @@ class ScoredRows:
     def n_units(self) -> int:
         """How many rows, or clusters of rows, a resample draws from."""
         return len(self) if self.cluster is None else len(np.unique(self.cluster))
+
+    @property
+    def status(self) -> ObjectArray:
+        """The status of each row, shape ``(n,)``."""
+        return np.array(STATUSES, dtype=object)[self.status_code]
 
     def column(self, name: str) -> FloatArray:
         """The values of one of ``CLIP_METRICS``, shape ``(n,)``."""
@@ -118,17 +138,17 @@ class ScoredRows:
 def score_rows(benchmark: Benchmark, predictions: Predictions, protocol: Protocol) -> ScoredRows:
     """Score every record. Raises ``Agl1kError`` for an unknown clip, or one named twice."""
     records = _Records(benchmark, predictions, protocol)
-    values = np.empty((len(records.clip), len(CLIP_METRICS)))
+    values = np.empty((len(records.clip), len(CLIP_METRICS)), order="F")  # read by the column
     for column, numbers in enumerate(records.columns()):
         values[:, column] = numbers
     return ScoredRows(
         benchmark=benchmark,
         clip=records.clip,
-        status=records.status,
+        status_code=records.status_code,
         values=values,
         lat=records.lat,
         lon=records.lon,
-        labels={label: records.text(label) for label in LABELS},
+        labels=records.labels,
         cluster=records.cluster(),
     )
 
@@ -141,19 +161,16 @@ class _Records:
         present = _positions(benchmark, predictions.keys, protocol)
         self.missing = _absent(len(benchmark), present) if protocol.every_clip else present[:0]
         self.clip = np.concatenate([present, self.missing])
-        self.status = self._extended(predictions.status, Status.MISSING)
+        self.status_code = self._extended(_status_codes(predictions.status), _MISSING)
         self.lat = self._extended(predictions.lat, np.nan)
         self.lon = self._extended(predictions.lon, np.nan)
+        self.labels = {name: self._extended(getattr(predictions, name), "") for name in LABELS}
 
     def _extended(self, column: npt.NDArray[T], filler: object) -> npt.NDArray[T]:
         if not len(self.missing):
             return column
         tail = np.full(len(self.missing), filler, dtype=column.dtype)
         return np.concatenate([column, tail])
-
-    def text(self, label: str) -> ObjectArray:
-        column: ObjectArray = getattr(self.predictions, label)
-        return self._extended(column, "")
 
     def given(self, name: str) -> ObjectArray:
         return self._extended(self.predictions.given[name], None)
@@ -168,20 +185,21 @@ class _Records:
         point_refused, refused = self._refusals()
         distance_km = self._distances(point_refused)
         counted = np.isfinite(distance_km)
-        labels = [self._label_accuracy(label) for label in LABELS]
+        numbers = {label: _Numbers(self.benchmark, label) for label in LABELS}
+        labels = [self._label_accuracy(label, numbers[label]) for label in LABELS]
         return [
             distance_km,
             geoscore(distance_km),
             *labels,
             refused.astype(np.float64),
             *(self._within(distance_km, counted, threshold) for threshold in THRESHOLDS_KM),
-            *self._implied_accuracy(),
+            *self._implied_accuracy(numbers),
         ]
 
     def _refusals(self) -> tuple[BoolArray, BoolArray]:
         """(the point is refused, any of the five fields is refused), each of shape ``(n,)``."""
         if self.protocol.refused_by_status:
-            refused = np.equal(self.status, Status.REFUSED).astype(np.bool_)
+            refused = self.status_code == _REFUSED
             return refused, refused
         by_point = np.zeros(len(self.clip), dtype=np.bool_)
         for name in COORDINATES:
@@ -220,9 +238,9 @@ class _Records:
             inside[~counted] = np.nan
         return inside
 
-    def _label_accuracy(self, label: str) -> FloatArray:
-        truth = self.benchmark.canonical_labels[label][self.clip]
-        correct = _same(_codes(self.benchmark, label, self.text(label)), truth)
+    def _label_accuracy(self, label: str, numbers: _Numbers) -> FloatArray:
+        codes, names = pd.factorize(self.labels[label])
+        correct = self._correct(label, numbers.of(names)[codes])
         if self.protocol.only_labelled:
             published = np.array(
                 [bool(getattr(clip, label)) for clip in self.benchmark.clips], dtype=np.bool_
@@ -231,13 +249,39 @@ class _Records:
             correct[~(given & published[self.clip])] = np.nan
         return correct
 
-    def _implied_accuracy(self) -> list[FloatArray]:
+    def _implied_accuracy(self, numbers: Mapping[str, _Numbers]) -> list[FloatArray]:
         implied, which = places.distinct_labels(self.lat, self.lon)
-        columns = []
-        for label in LABELS:
-            codes = _codes(self.benchmark, label, [getattr(place, label) for place in implied])
-            columns.append(_same(codes[which], self.benchmark.canonical_labels[label][self.clip]))
-        return columns
+        return [
+            self._correct(label, numbers[label].of([getattr(p, label) for p in implied])[which])
+            for label in LABELS
+        ]
+
+    def _correct(self, label: str, predicted: IntArray) -> FloatArray:
+        truth = self.benchmark.label_codes[label].of_clips[self.clip]
+        return np.asarray(predicted == truth, dtype=np.float64)
+
+
+class _Numbers:
+    """The numbers of predicted names among a benchmark's labels of one kind."""
+
+    def __init__(self, benchmark: Benchmark, label: str) -> None:
+        self._numbers = benchmark.label_codes[label].numbers
+        self._canonical = {
+            "continent": lambda name: places.canonical_continent(name) or "",
+            "country": lambda name: benchmark.canonical_country(name) or places.fold(name),
+            "city": places.canonical_city,
+        }[label]
+        self._known: dict[str, int] = {}
+
+    def of(self, names: Iterable[str]) -> IntArray:
+        """The number of each name's label, -2 if no clip has that label."""
+        return np.array([self._number(name) for name in names], dtype=np.int64)
+
+    def _number(self, name: str) -> int:
+        found = self._known.get(name)
+        if found is None:
+            found = self._known[name] = self._numbers.get(self._canonical(name), -2)
+        return found
 
 
 def _positions(benchmark: Benchmark, keys: ObjectArray, protocol: Protocol) -> IntArray:
@@ -252,6 +296,10 @@ def _positions(benchmark: Benchmark, keys: ObjectArray, protocol: Protocol) -> I
     if not protocol.repeated_clips and np.bincount(positions).max(initial=0) > 1:
         raise Agl1kError("A clip is named twice. Read the file with read_predictions to see which.")
     return positions
+
+
+def _status_codes(status: ObjectArray) -> IntArray:
+    return np.fromiter(map(_STATUS_CODE.__getitem__, status), dtype=np.int64, count=len(status))
 
 
 def _absent(n_clips: int, present: IntArray) -> IntArray:
@@ -269,18 +317,3 @@ def _as_number(value: object) -> float | None:
 
 def _present(value: object) -> bool:
     return value is not None and str(value).strip() != ""
-
-
-def _codes(benchmark: Benchmark, label: str, names: Sequence[str] | ObjectArray) -> ObjectArray:
-    """Canonical form of each name, so that equal places are equal strings; empty for none."""
-    canonical = {
-        "continent": lambda name: places.canonical_continent(name) or "",
-        "country": lambda name: benchmark.canonical_country(name) or places.fold(name),
-        "city": places.canonical_city,
-    }[label]
-    codes, unique = pd.factorize(np.asarray(names, dtype=object))
-    return np.array([canonical(name) for name in unique], dtype=object)[codes]
-
-
-def _same(predicted: ObjectArray, truth: ObjectArray) -> FloatArray:
-    return np.asarray((predicted == truth) & (truth != ""), dtype=np.float64)
