@@ -213,8 +213,13 @@ def read_published(
 
     Examples
     --------
+    >>> from agl1k_core.benchmarks import read_demo
+    >>> read_published(read_demo().audio_dir / "clips.csv")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    agl1k_core.errors.FileRefusedError: clips.csv was refused: 1 problem
+      1. line 1: 18 names over 18 fields, without ...
     >>> read_published(Path("geoLocalization_schema.csv"))  # doctest: +SKIP
-    Benchmark(slug='agl1k', ...)
+    <Benchmark agl1k: 1,444 clips>
     """
     names = {**CLASSES, "file": "mp3name", "duration_s": "mp3seconds"}
     return Benchmark(
