@@ -61,7 +61,7 @@ class Services:
     """What the pages are built on."""
 
     settings: Settings
-    library: Registry
+    registry: Registry
     database: Database
     clips: ClipStore
     boards: Mapping[str, Board]
@@ -86,8 +86,8 @@ class Services:
 
 def open_services(settings: Settings) -> Services:
     """Open the database and the benchmarks; raises ``Agl1kError`` if one cannot be opened."""
-    library = open_registry(settings.config)
-    tags = {slug: read_tags(source.audio_dir) for slug, source in library.benchmarks.items()}
+    registry = open_registry(settings.config)
+    tags = {slug: read_tags(source.audio_dir) for slug, source in registry.benchmarks.items()}
     database = Database(settings.store.database)
     publisher = publisher_for(settings.store.hub, database)
     admit = {} if publisher is None else {"admit": publisher.admit}
@@ -95,12 +95,12 @@ def open_services(settings: Settings) -> Services:
     submissions = SubmissionStore(database, admit=_publishing(settings, publisher))
     rounds = Quota("rounds begun", settings.rounds_per_hour, ROUNDS_EACH)
     clips = ClipStore(settings.config.data_dir / "clips")
-    boards = _boards(library, settings, submissions, guesses)
+    boards = _boards(registry, settings, submissions, guesses)
     secret = settings.secret.encode() or database.secret("tokens")
-    content = Content(library.benchmarks, clips, _model_answers(boards), tags)
+    content = Content(registry.benchmarks, clips, _model_answers(boards), tags)
     game = Game(content, guesses, secret, Surroundings(admit=rounds.take))
     database.serve()
-    return Services(settings, library, database, clips, boards, game, publisher)
+    return Services(settings, registry, database, clips, boards, game, publisher)
 
 
 def _publishing(settings: Settings, publisher: Publisher | None) -> Callable[[], None]:
@@ -116,11 +116,11 @@ def _publishing(settings: Settings, publisher: Publisher | None) -> Callable[[],
 
 
 def _boards(
-    library: Registry, settings: Settings, submissions: SubmissionStore, guesses: GuessStore
+    registry: Registry, settings: Settings, submissions: SubmissionStore, guesses: GuessStore
 ) -> dict[str, Board]:
     """One board per benchmark, the default first; AGL1K has one even if its table is missing."""
-    known = {slug: (benchmark.name, benchmark) for slug, benchmark in library.benchmarks.items()}
-    slugs = dict.fromkeys([library.default, benchmarks.PUBLISHED_SLUG, *known])
+    known = {slug: (benchmark.name, benchmark) for slug, benchmark in registry.benchmarks.items()}
+    slugs = dict.fromkeys([registry.default, benchmarks.PUBLISHED_SLUG, *known])
 
     def loader(slug: str) -> Callable[[], Benchmark]:
         if slug in known:
@@ -143,16 +143,16 @@ def _model_answers(boards: Mapping[str, Board]) -> ModelAnswers:
 
 def build_page(services: Services) -> gr.Blocks:
     """The page: a header and four tabs."""
-    settings, library = services.settings, services.library
-    names = {slug: benchmark.name for slug, benchmark in library.benchmarks.items()}
-    play = Play(services.game, [library.default, *library.benchmarks])
+    settings, registry = services.settings, services.registry
+    names = {slug: benchmark.name for slug, benchmark in registry.benchmarks.items()}
+    play = Play(services.game, [registry.default, *registry.benchmarks])
     turns = ScoringQueue()
     with Page(title="AGL1K: hear a place, find it on the map") as page:
         gr.HTML(frame.header_html(), padding=False)
         notice = gr.HTML(padding=False, elem_classes="agl-news")
         with gr.Tabs(elem_id="agl-tabs") as tabs:
             with gr.Tab("Play", id="play"):
-                tab = build_play(play, names, library.default, tiles=settings.tiles)
+                tab = build_play(play, names, registry.default, tiles=settings.tiles)
             with gr.Tab("Leaderboard", id="leaderboard"):
                 build_leaderboard(services.boards, tiles=settings.tiles)
             with gr.Tab("Submit", id="submit"):
@@ -251,7 +251,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         print(_not_started(error), file=sys.stderr)  # noqa: T201
         return 1
-    for problem in app.state.services.library.problems:
+    for problem in app.state.services.registry.problems:
         log.warning("%s", problem)
     log.info("AGL1K %s on http://%s:%s", __version__, settings.host, listener.getsockname()[1])
     serve(app, listener)

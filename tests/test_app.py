@@ -59,7 +59,7 @@ def test_the_truth_is_not_served(client: TestClient, address: str) -> None:
 
 
 def test_neither_page_nor_config_names_a_clip_or_a_place(client: TestClient, app: FastAPI) -> None:
-    demo = app.state.services.library.benchmarks["demo"]
+    demo = app.state.services.registry.benchmarks["demo"]
     texts = [client.get(address).text for address in ("/", "/config", "/gradio_api/info")]
     assert all(len(text) > 1000 for text in texts)
     for clip in demo.clips:
@@ -122,7 +122,7 @@ def test_rounds_survive_a_restart(tmp_path: Path) -> None:
     assert tokens[1] == tokens[3]
 
 
-# --- the library ------------------------------------------------------------------------------
+# --- the registry -----------------------------------------------------------------------------
 
 
 def published(config: Config) -> Path:
