@@ -85,12 +85,14 @@ class Installed:
 
     folder: Path
 
-    def run(self, *command: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """Run a program of the environment in an empty folder, away from the checkout."""
+    def run(
+        self, *command: str, cwd: Path | None = None, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a program of the environment, by default away from the checkout."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         return subprocess.run(
             [self.folder / "bin" / command[0], *command[1:]],
-            cwd=self.folder.parent / "away",
+            cwd=cwd or self.folder.parent / "away",
             env={**clean, "AGL1K_DATA": str(self.folder.parent / "data"), **env},
             capture_output=True,
             text=True,
@@ -168,3 +170,85 @@ def test_a_command_says_what_it_needs(
     assert done.returncode == 1
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [["serve"], ["admin", "status"], ["review", "folder"]])
+def test_in_a_checkout_a_command_says_which_extra_it_needs(
+    installed: Installed, command: list[str]
+) -> None:
+    done = installed.run("agl1k", *command, cwd=ROOT)
+    assert done.returncode == 1
+    assert "pip install 'agl1k[app]'" in done.stderr
+
+
+CLIENT = '''
+"""A small client, typed strictly."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import assert_type
+
+import agl1k_core as ag
+from agl1k_core.scoring import Interval
+
+
+def mean_km(records: list[dict[str, object]], protocol: ag.Protocol) -> float:
+    benchmark = ag.load_benchmark("demo")
+    assert_type(benchmark, ag.Benchmark)
+    assert_type(benchmark.clips, tuple[ag.Clip, ...])
+    predictions = ag.read_predictions(records, benchmark)
+    assert_type(predictions, ag.Predictions)
+    evaluation = ag.evaluate(benchmark, predictions, protocol)
+    assert_type(evaluation.intervals, Mapping[str, Interval])
+    against = ag.evaluate(benchmark, ag.baseline(benchmark, "random"), "strict")
+    assert_type(ag.compare(evaluation, against), ag.Comparison)
+    answer = ag.parse_answer("48.86, 2.35")
+    assert_type(answer.latitude, float | None)
+    assert_type(answer.status, ag.Status)
+    assert_type(ag.country_code("France"), str | None)
+    ag.geoscore(ag.geodesic_km(48.86, 2.35, 0.0, 0.0))
+    if not len(evaluation.table):
+        raise ag.FileRefusedError("nothing", [ag.Problem("No clip", "Send one")])
+    return evaluation.metrics["distance_km"]
+
+
+def quiet(path: Path) -> dict[str, str]:
+    measures = ag.audio.inspect_recording(path).measures
+    return ag.audio.AcousticFilters().failures(measures) if measures else {}
+
+
+def refused(path: Path) -> str:
+    try:
+        ag.read_predictions(path, ag.load_benchmark("demo"))
+    except ag.Agl1kError as error:
+        return str(error)
+    return ""
+
+
+print(round(mean_km([{"key": "demo_13", "latitude": 48.86, "longitude": 2.35}], ag.PAPER), 1))
+'''
+WRONG_CALL = 'import agl1k_core as ag\n\nag.evaluate("demo", ag.PAPER)\n'
+
+
+@pytest.mark.slow
+def test_a_client_of_the_public_api_runs_and_is_typed(installed: Installed) -> None:
+    folder = installed.folder.parent / "away"
+    (folder / "client.py").write_text(CLIENT)
+    (folder / "wrong.py").write_text(WRONG_CALL)
+
+    def checked(name: str) -> subprocess.CompletedProcess[str]:
+        python = installed.folder / "bin" / "python"
+        options = ["--strict", "--config-file=", f"--python-executable={python}"]
+        clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "MYPYPATH")}
+        command = [sys.executable, "-m", "mypy", *options, name]
+        return subprocess.run(
+            command, cwd=folder, env=clean, capture_output=True, text=True, check=False
+        )
+
+    done = installed.run("python", "client.py")
+    assert done.stdout.strip() == "0.4", done.stderr
+    assert "Success" in checked("client.py").stdout, checked("client.py").stdout
+    wrong = checked("wrong.py")
+    assert wrong.returncode == 1
+    assert 'incompatible type "str"; expected "Benchmark"' in wrong.stdout
