@@ -14,7 +14,7 @@ RUN useradd --uid 1000 --create-home agl1k \
 
 WORKDIR /app
 
-# before the code, so that a change of the code installs nothing again
+# before the code, so that a change of the code reinstalls nothing
 COPY requirements.txt ./
 RUN pip install --requirement requirements.txt
 
@@ -31,9 +31,9 @@ USER agl1k
 VOLUME ["/data"]
 EXPOSE 7860
 
-# no proxy, whatever the environment says: it asks this container
+# no proxy, whatever the environment says: the request is to this container itself
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
     CMD ["python", "-c", "import os, urllib.request as r; r.build_opener(r.ProxyHandler({})).open('http://127.0.0.1:' + os.environ['PORT'] + '/healthz', timeout=4)"]
 
-# the exec form: SIGTERM reaches the server, which ends its requests and closes the database
+# in exec form, SIGTERM reaches the server, which finishes its requests and closes the database
 CMD ["python", "app.py"]

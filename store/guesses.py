@@ -1,4 +1,4 @@
-"""Rounds and guesses: what a player was asked, and what stands as the answer."""
+"""Rounds and guesses: which clips a player was asked, and the answers that count."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Action = Literal["guess", "skip", "broken", "timeout"]
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """The clips one player is asked, in order. ``position`` counts the clips answered, from 0.
+    """The clips that one player is asked, in order; ``position`` counts the answered ones.
 
-    ``label`` is the date of a daily round or the code of a challenge, else "".
-    ``clip_started_utc`` is when the clip at ``position`` was first given out, or None.
+    ``label`` is the date of a daily round, the code of a challenge, or "". ``clip_started_utc`` is
+    when the clip at ``position`` was first sent, or None.
     """
 
     round_id: str
@@ -42,10 +42,10 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What a player did with the clip at ``position`` of a round, and what it was worth.
+    """What a player did with the clip at ``position`` of a round, and its score.
 
-    ``latitude``, ``longitude`` in degrees, ``distance_km`` and ``score`` are None unless there
-    is a point. ``seconds`` is the time from hearing to answering.
+    ``latitude`` and ``longitude`` in degrees, ``distance_km`` and ``score`` are None without a
+    point. ``seconds`` is the time from hearing the clip to the answer.
     """
 
     guess_id: str
@@ -79,16 +79,16 @@ class Counts:
 
 
 _ROUND_COLUMNS = [rounds.c[field.name] for field in fields(Round)]
-# rows of other servers come later than younger ones of our own
+# rows of other servers are inserted later than newer ones of our own
 _BY_AGE = (guesses.c.created_utc, guesses.c.sequence)
 _GUESS_COLUMNS = [guesses.c[field.name] for field in fields(Guess)]
 
 
 class GuessStore:
-    """Rounds and guesses in a ``Database``; every method may be called from any thread.
+    """Rounds and guesses in a ``Database``; safe to use from any thread.
 
-    What a method wrote is committed, and on the disk, when it returns. ``admit`` is called before
-    a guess is stored; it raises ``Agl1kError`` when none may be.
+    When a method returns, what it wrote is committed to the disk. ``admit`` is called before a
+    guess is stored; it raises ``Agl1kError`` to refuse it.
     """
 
     def __init__(self, database: Database, admit: Callable[[], None] = lambda: None) -> None:
@@ -96,20 +96,20 @@ class GuessStore:
         self._admit = admit
 
     def add_round(self, new: Round) -> Round:
-        """Keep a round; returns the one that stands.
+        """Store a round and return it, or the older one that it repeats.
 
-        That is an older one when the round id is known already, or when the player has a round
-        of this day (mode "daily", same label and benchmark).
+        A round repeats another with the same id, or the player's round of the same day (mode
+        "daily", same label and benchmark).
         """
         with self._database.write() as connection:
             if self._database.insert_new(connection, rounds, _values(new)):
                 return new
-            stands = _one_round(connection, new.round_id)
-            if stands is None:
+            older = _one_round(connection, new.round_id)
+            if older is None:
                 same_day = [rounds.c[name] == getattr(new, name) for name in _DAILY_KEY]
                 query = select(*_ROUND_COLUMNS).where(rounds.c.mode == "daily", *same_day)
-                stands = _round(connection.execute(query).one())
-            return stands
+                older = _round(connection.execute(query).one())
+            return older
 
     def round(self, round_id: str) -> Round | None:
         """The round with this id, or None."""
@@ -117,9 +117,9 @@ class GuessStore:
             return _one_round(connection, round_id)
 
     def start_clip(self, round_id: str, position: int, now: datetime) -> datetime:
-        """Stamp the moment the clip at ``position`` was first given out; returns the first stamp.
+        """Store when the clip at ``position`` was first sent, and return that time.
 
-        Raises ``Agl1kError`` when the round is unknown or stands at another clip.
+        Raises ``Agl1kError`` if the round is unknown or at another clip.
         """
         with self._database.write() as connection:
             stamped = connection.execute(
@@ -130,16 +130,16 @@ class GuessStore:
             )
             if stamped.rowcount == 1:
                 return now
-            stands = _known_round(connection, round_id)
-        if stands.position != position or stands.clip_started_utc is None:
+            current = _known_round(connection, round_id)
+        if current.position != position or current.clip_started_utc is None:
             raise Agl1kError(
-                f"This round stands at clip {stands.position + 1}, not {position + 1}. "
-                "Reload the page to go on from there."
+                f"This round is at clip {current.position + 1}, not {position + 1}. "
+                "Reload the page to continue."
             )
-        return stands.clip_started_utc
+        return current.clip_started_utc
 
     def advance(self, round_id: str, position: int) -> bool:
-        """Move from ``position`` to the next clip; True for the one caller that did it."""
+        """Move from ``position`` to the next clip; returns True to the one caller that moved it."""
         with self._database.write() as connection:
             moved = connection.execute(
                 update(rounds)
@@ -151,32 +151,32 @@ class GuessStore:
     def replace_clip(
         self, round_id: str, position: int, key: str, *, instead_of: str | None = None
     ) -> Round:
-        """Ask another clip at ``position``, one not answered yet; returns the round that stands.
+        """Ask another clip at ``position``; returns the round afterwards.
 
-        Nothing changes when the clip there is answered, or is no longer ``instead_of``.
-        Raises ``Agl1kError`` when the round is unknown or has no such position.
+        Nothing changes if the clip there is answered, or is no longer ``instead_of``. Raises
+        ``Agl1kError`` if the round is unknown or has no such position.
         """
         with self._database.write() as connection:
-            stands = _known_round(connection, round_id, lock=True)
-            if not 0 <= position < len(stands.clip_keys):
+            current = _known_round(connection, round_id, lock=True)
+            if not 0 <= position < len(current.clip_keys):
                 raise Agl1kError(f"This round has no clip {position + 1}. Start a new round.")
-            changed = instead_of is not None and stands.clip_keys[position] != instead_of
+            changed = instead_of is not None and current.clip_keys[position] != instead_of
             if changed or _answered(connection, round_id, position):
-                return stands
-            keys = list(stands.clip_keys)
+                return current
+            keys = list(current.clip_keys)
             keys[position] = key
-            started = None if position == stands.position else stands.clip_started_utc
+            started = None if position == current.position else current.clip_started_utc
             connection.execute(
                 update(rounds)
                 .where(rounds.c.round_id == round_id)
                 .values(clip_keys=keys, clip_started_utc=started)
             )
-            return replace(stands, clip_keys=tuple(keys), clip_started_utc=started)
+            return replace(current, clip_keys=tuple(keys), clip_started_utc=started)
 
     def record(self, guess: Guess) -> Guess:
-        """Keep a guess; returns the one that stands, which is an older one when there was one.
+        """Store a guess and return it, or the older one that counts instead.
 
-        A guess id counts once, and so does a position of a round: whatever came first stays.
+        A guess id counts once, and so does a position of a round: the first guess is kept.
         """
         self._admit()
         with self._database.write() as connection:
@@ -203,15 +203,15 @@ class GuessStore:
         return found
 
     def of_benchmark(self, benchmark: str) -> list[Guess]:
-        """Every answer to a benchmark (its slug), oldest first."""
+        """All answers to a benchmark (its slug), oldest first."""
         query = select(*_GUESS_COLUMNS).where(guesses.c.benchmark == benchmark)
         return self._guesses(query.order_by(*_BY_AGE))
 
     def table(self, benchmark: str) -> pd.DataFrame:
-        """The same as columns named like the fields of ``Guess``, fast enough for the board.
+        """The same as ``of_benchmark``, faster: a data frame with the fields of ``Guess``.
 
-        ``latitude``, ``longitude``, ``distance_km``, ``score`` and ``seconds`` are float64, NaN
-        where absent; ``created_utc`` is a time in UTC.
+        ``latitude``, ``longitude``, ``distance_km``, ``score`` and ``seconds`` are float64, NaN if
+        absent; ``created_utc`` is a time in UTC.
         """
         query = select(*_GUESS_COLUMNS).where(guesses.c.benchmark == benchmark)
         with self._database.read() as connection:
@@ -241,7 +241,7 @@ class GuessStore:
             return None if row is None else _round(row)
 
     def seen_clips(self, player_id: str, benchmark: str) -> list[str]:
-        """Keys of the clips that a player has answered, skipped or reported, longest ago first."""
+        """Keys of the clips that a player has answered, skipped or reported, oldest first."""
         query = (
             select(guesses.c.clip_key)
             .where(guesses.c.player_id == player_id, guesses.c.benchmark == benchmark)
@@ -252,7 +252,7 @@ class GuessStore:
             return list(connection.scalars(query))
 
     def counts(self, benchmark: str) -> Counts:
-        """How much was answered so far; changes whenever a guess is recorded."""
+        """How many answers there are; changes whenever a guess is recorded."""
         mine = guesses.c.benchmark == benchmark
         by_action = (
             select(guesses.c.action, func.count().label("n")).where(mine).group_by(guesses.c.action)
@@ -295,7 +295,7 @@ def _one_round(connection: Connection, round_id: str, *, lock: bool = False) -> 
 def _known_round(connection: Connection, round_id: str, *, lock: bool = False) -> Round:
     found = _one_round(connection, round_id, lock=lock)
     if found is None:
-        raise Agl1kError("This round is not known here. Start a new round.")
+        raise Agl1kError("This round is unknown here. Start a new round.")
     return found
 
 

@@ -23,7 +23,7 @@ NOW = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 
 
 def server_binaries() -> Path | None:
-    """The newest of Debian's server versions, which are not on the PATH."""
+    """The newest server version that Debian has installed, not on the PATH."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=_version)
     on_path = shutil.which("postgres")
     return found[-1].parent if found else Path(on_path).parent if on_path else None
@@ -71,14 +71,14 @@ class PostgresServer:
             connection.execute(statement.encode())
 
     def stop(self, with_signal: signal.Signals = signal.SIGINT) -> None:
-        """SIGINT: orderly. SIGQUIT: like a crash, without writing anything more."""
+        """SIGINT stops in order; SIGQUIT is like a crash, and writes nothing more."""
         if self._process.poll() is None:
             self._process.send_signal(with_signal)
             self._process.wait(120)
         self._log.close()
 
     def remove(self) -> None:
-        self.stop(signal.SIGQUIT)  # quick: nothing of it is kept
+        self.stop(signal.SIGQUIT)  # fast: nothing of it is needed
         shutil.rmtree(self.folder)
 
     def _conninfo(self) -> str:
@@ -132,7 +132,7 @@ def own_postgres_server() -> Iterator[PostgresServer]:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty database of its own for the test: a file, or a schema on the real server."""
+    """A new database for the test: a file, or a schema on the real server."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'agl1k.db'}"
     server: PostgresServer = request.getfixturevalue("postgres_server")
@@ -202,7 +202,7 @@ def make_round() -> Callable[..., Round]:
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
-    """A Hub of the test's own, served on this machine."""
+    """A fake Hub for the test, served on this machine."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
     with serving(FakeHub()) as started:
         yield started

@@ -1,4 +1,4 @@
-"""``agl1k admin``: exit codes, what is told, what changes."""
+"""``agl1k admin``: exit codes, output, and changes."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_life_of_a_dataset(
     assert len(ids_on(published)) == 1
 
 
-def test_the_hub_out_of_reach_is_exit_1(
+def test_an_unreachable_hub_exits_with_1(
     tmp_path: Path, make_guess: MakeGuess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AGL1K_HUB_DATASET", "tester/plays")

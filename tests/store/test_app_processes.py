@@ -38,7 +38,7 @@ def test_two_servers_on_one_database(tmp_path: Path, database_url: str) -> None:
         assert set(places.values()) == {1}
         pins = {_pin(guess) for guess in stored}
         assert set(told) <= pins, "an answer that was acknowledged is gone"
-        # at most one answer of each player was stored and not told any more
+        # at most one answer of each player was stored but not acknowledged
         assert len(pins - set(told)) <= N_PLAYERS + 2
         newcomer = Player(again.url)
         newcomer.open()
@@ -81,7 +81,7 @@ def _a_clip_is_answered_once(first: AppProcess, second: AppProcess, database_url
 
 @dataclass
 class _Told:
-    """Pins whose answers came back, of all players."""
+    """Pins of all players whose answers were acknowledged."""
 
     pins: list[tuple[float, float]] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -92,7 +92,7 @@ class _Told:
 
 
 def _answers_until_killed(first: AppProcess, second: AppProcess) -> list[tuple[float, float]]:
-    """Play on both servers, kill the first in the middle; the pins that were acknowledged."""
+    """Play on both servers and kill the first; returns the pins that were acknowledged."""
     told, stop = _Told(), threading.Event()
     with ThreadPoolExecutor(N_PLAYERS) as players:
         playing = [
@@ -102,7 +102,7 @@ def _answers_until_killed(first: AppProcess, second: AppProcess) -> list[tuple[f
         eventually(lambda: len(told.pins) >= 20)
         first.process.kill()
         before = len(told.pins)
-        eventually(lambda: len(told.pins) >= before + 5)  # the other server goes on
+        eventually(lambda: len(told.pins) >= before + 5)  # the other server continues
         stop.set()
         for player in playing:
             player.result()

@@ -42,7 +42,7 @@ def test_postgresql_is_set_to_lose_nothing(postgres_server: Any) -> None:
             assert connection.exec_driver_sql(f"SHOW {setting}").scalar_one() == "on"
 
 
-def test_folders_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_are_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Database(f"sqlite:///{tmp_path}/new/er/absolute.db").close()
     Database("sqlite:///some where/relative.db").close()
@@ -65,7 +65,7 @@ def test_a_database_in_memory_is_shared_by_threads(make_guess: Callable[..., Gue
         assert store.of_round("round-1") == guesses
 
 
-def test_a_block_that_fails_leaves_nothing(
+def test_a_block_that_fails_stores_nothing(
     database: Database, make_guess: Callable[..., Guess]
 ) -> None:
     def fail_in_the_middle() -> None:
@@ -93,7 +93,7 @@ def test_readers_see_nothing_half_done_and_do_not_wait(
     assert store.counts("demo").guesses == 0
 
 
-def test_secrets_are_made_once(database: Database, database_url: str) -> None:
+def test_secrets_are_created_once(database: Database, database_url: str) -> None:
     gate = threading.Barrier(6)
     replicas = [Database(database_url) for _ in range(6)]
 
@@ -116,7 +116,7 @@ def test_two_databases_have_different_secrets(tmp_path: Path) -> None:
         assert one.replica_id != two.replica_id
 
 
-def test_nothing_kept_tells_who_a_person_is(database: Database) -> None:
+def test_nothing_stored_identifies_a_person(database: Database) -> None:
     personal = {"ip", "address", "agent", "browser", "mail", "email", "cookie", "session", "token"}
     personal |= {"referer", "host", "phone", "location", "fingerprint"}
     found = inspect(database.engine)
@@ -134,7 +134,7 @@ def test_nothing_kept_tells_who_a_person_is(database: Database) -> None:
     "url",
     ["", "agl1k.db", "mysql://me:hush@db/x", "postgresql+asyncpg://me:hush@db/x", "http://x:y/z"],
 )
-def test_a_url_of_no_use_says_what_to_set(url: str) -> None:
+def test_an_unusable_url_is_refused_with_what_to_set(url: str) -> None:
     with pytest.raises(
         Agl1kError, match=r"AGL1K_DATABASE: .* is not a database that AGL1K can use"
     ) as refused:
@@ -142,7 +142,7 @@ def test_a_url_of_no_use_says_what_to_set(url: str) -> None:
     assert "hush" not in str(refused.value)
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(
         Agl1kError, match=r"folder .*file/deeper.* cannot be created: Not a directory"
@@ -177,7 +177,7 @@ def test_a_server_that_only_reads(postgres_server: Any) -> None:
 
 
 @pytest.mark.parametrize("content", [b"no database", os.urandom(9000), b"SQLite format 3\0" * 400])
-def test_a_file_that_is_no_database(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_database(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "a.db"
     file.write_bytes(content)
     with pytest.raises(Agl1kError, match=r"a\.db is damaged, or is not an SQLite database"):
@@ -222,7 +222,7 @@ def test_a_full_disk_stores_nothing_and_heals(
         assert store.of_round("round-1") == [first, second]
 
 
-def test_a_file_held_by_another_program(tmp_path: Path, make_guess: Callable[..., Guess]) -> None:
+def test_a_file_locked_by_another_program(tmp_path: Path, make_guess: Callable[..., Guess]) -> None:
     file = tmp_path / "a.db"
     with Database(f"sqlite:///{file}", busy_s=0.05) as database:
         other = sqlite3.connect(file, isolation_level=None)
@@ -234,7 +234,7 @@ def test_a_file_held_by_another_program(tmp_path: Path, make_guess: Callable[...
         GuessStore(database).record(make_guess())
 
 
-def test_a_new_file_is_opened_once_another_program_lets_go(tmp_path: Path) -> None:
+def test_a_new_file_is_opened_once_another_program_unlocks_it(tmp_path: Path) -> None:
     other = sqlite3.connect(tmp_path / "a.db", isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
     release = threading.Timer(0.3, other.execute, ["ROLLBACK"])
@@ -245,9 +245,9 @@ def test_a_new_file_is_opened_once_another_program_lets_go(tmp_path: Path) -> No
     other.close()
 
 
-def test_a_server_that_is_not_there_and_a_password_not_told() -> None:
-    password = "hush".upper()  # not as it stands in this source, which tracebacks show
-    with socket.socket() as taken:  # bound, but it does not listen
+def test_an_unreachable_server_is_reported_without_the_password() -> None:
+    password = "hush".upper()  # unlike in this source, which tracebacks show
+    with socket.socket() as taken:  # bound, but not listening
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         with pytest.raises(
@@ -260,12 +260,12 @@ def test_a_server_that_is_not_there_and_a_password_not_told() -> None:
 
 
 @pytest.mark.postgres
-def test_a_database_name_that_is_not_there(postgres_server: Any) -> None:
+def test_an_unknown_database(postgres_server: Any) -> None:
     with pytest.raises(Agl1kError, match=r"nonesuch.* refuses the connection"):
         Database(postgres_server.url(database="nonesuch"))
 
 
-def test_people_on_a_page_are_told_no_path_and_the_log_is(
+def test_pages_show_no_path_but_the_log_does(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Database(f"sqlite:///{tmp_path / 'a.db'}") as database:
@@ -280,8 +280,8 @@ def test_people_on_a_page_are_told_no_path_and_the_log_is(
 _READ_ONLY = "PRAGMA query_only = ON"
 
 
-def test_errors_do_not_repeat_what_people_wrote(database: Database) -> None:
-    written = {"a": "a private name".upper()}  # not as in this source, which tracebacks show
+def test_errors_do_not_quote_what_people_wrote(database: Database) -> None:
+    written = {"a": "a private name".upper()}  # unlike in this source, which tracebacks show
     with pytest.raises(Agl1kError) as refused, database.read() as connection:
         connection.execute(text("SELECT * FROM nonesuch WHERE a = :a"), written)
     told = "".join(traceback.format_exception(refused.value))

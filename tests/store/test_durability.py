@@ -1,4 +1,4 @@
-"""What was acknowledged is there after the process, or the server, was killed in the middle."""
+"""What was acknowledged survives when the process or the server is killed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_every_acknowledged_guess_survives_kill_9(database_url: str) -> None:
         stored = stored_ids(database_url)
         assert set(acknowledged) <= set(stored)
         assert len(stored) == len(set(stored))
-        # at most one guess of each of the four threads was stored and not told any more
+        # at most one guess of each of the four threads was stored but not acknowledged
         assert len(stored) <= len(acknowledged) + 4 * 3
 
 
@@ -90,5 +90,5 @@ def test_an_open_database_outlives_a_crash_of_the_server(
         store.record(second)
         own_postgres_server.stop()
         own_postgres_server.start()
-        store.record(third)  # a restart between two guesses goes unnoticed
+        store.record(third)  # a restart between two guesses is not noticed
         assert store.of_round("round-1") == [first, second, third]

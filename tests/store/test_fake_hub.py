@@ -1,4 +1,4 @@
-"""The fake Hub does what the real one's clients rely on, and fails as told."""
+"""The fake Hub does what clients of the real one rely on, and fails as asked."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read(api: HfApi, path: str, tmp_path: Any) -> bytes:
         return file.read()
 
 
-def test_a_repository_is_made_once(hub: FakeHub, api: HfApi) -> None:
+def test_a_repository_is_created_once(hub: FakeHub, api: HfApi) -> None:
     api.create_repo(**IT, exist_ok=True)
     with pytest.raises(HfHubHTTPError, match="already created"):
         api.create_repo(**IT)
@@ -74,7 +74,7 @@ def test_files_are_added_listed_read_and_deleted(hub: FakeHub, api: HfApi, tmp_p
         api.create_commit(**IT, operations=[CommitOperationDelete("a.txt")], commit_message="again")
 
 
-def test_the_same_bytes_again_are_no_commit(hub: FakeHub, api: HfApi) -> None:
+def test_the_same_bytes_again_make_no_commit(hub: FakeHub, api: HfApi) -> None:
     add(api, {"data/b.parquet": b"PAR1"})
     n_commits = len(hub.repo().commits)
     add(api, {"data/b.parquet": b"PAR1"})
@@ -120,7 +120,7 @@ def test_a_fault_spoils_one_request_before_or_after_it_was_done(
     assert "b.txt" in hub.repo().head.files
 
 
-def test_a_fault_tells_its_headers(hub: FakeHub, api: HfApi) -> None:
+def test_a_fault_sends_its_headers(hub: FakeHub, api: HfApi) -> None:
     hub.fail(status=429, headers={"Retry-After": "7"})
     with pytest.raises(HfHubHTTPError) as error:
         add(api, {"a.txt": b"a"})

@@ -30,7 +30,7 @@ def store(database: Database) -> GuessStore:
 
 
 def at_once(call: Callable[[In], Out], arguments: list[In]) -> list[Out]:
-    """Call with each argument in a thread of its own, all let go at the same moment."""
+    """Call with each argument in a thread of its own, all started at the same moment."""
     gate = threading.Barrier(len(arguments))
 
     def run(argument: In) -> Out:
@@ -41,7 +41,7 @@ def at_once(call: Callable[[In], Out], arguments: list[In]) -> list[Out]:
         return list(pool.map(run, arguments))
 
 
-def test_nothing_there(store: GuessStore) -> None:
+def test_an_empty_store(store: GuessStore) -> None:
     assert store.round("none") is None
     assert store.of_round("none") == []
     assert store.of_benchmark("none") == []
@@ -53,7 +53,7 @@ def test_nothing_there(store: GuessStore) -> None:
     assert store.advance("none", 0) is False
 
 
-def test_a_round_comes_back_as_it_was(store: GuessStore, make_round: MakeRound) -> None:
+def test_a_round_is_read_back_unchanged(store: GuessStore, make_round: MakeRound) -> None:
     for new in (
         make_round(),
         make_round(timer_s=None, filters={}, clip_keys=(), mode="challenge", label="x/y z"),
@@ -63,7 +63,7 @@ def test_a_round_comes_back_as_it_was(store: GuessStore, make_round: MakeRound) 
         assert store.round(new.round_id) == new
 
 
-def test_times_come_back_in_utc(store: GuessStore, make_round: MakeRound) -> None:
+def test_times_are_read_back_in_utc(store: GuessStore, make_round: MakeRound) -> None:
     in_suva = NOW.astimezone(timezone(timedelta(hours=12)))
     store.add_round(make_round(round_id="r", created_utc=in_suva))
     stored = store.round("r")
@@ -99,7 +99,7 @@ def test_one_daily_round_a_day(store: GuessStore, make_round: MakeRound) -> None
     assert [store.add_round(new) for new in free] == free
 
 
-def test_the_first_stamp_of_a_clip_stays(store: GuessStore, make_round: MakeRound) -> None:
+def test_the_first_start_of_a_clip_is_kept(store: GuessStore, make_round: MakeRound) -> None:
     store.add_round(make_round(round_id="r"))
     assert store.start_clip("r", 0, NOW) == NOW
     assert store.start_clip("r", 0, NOW + timedelta(seconds=30)) == NOW
@@ -113,17 +113,17 @@ def test_a_clip_out_of_turn_is_not_started(
     store: GuessStore, make_round: MakeRound, position: int
 ) -> None:
     store.add_round(make_round(round_id="r", position=1))
-    with pytest.raises(Agl1kError, match=r"stands at clip 2, not .*Reload"):
+    with pytest.raises(Agl1kError, match=r"is at clip 2, not .*Reload"):
         store.start_clip("r", position, NOW)
     stored = store.round("r")
     assert stored is not None
     assert stored.clip_started_utc is None
 
 
-def test_an_unknown_round_says_so(store: GuessStore) -> None:
-    with pytest.raises(Agl1kError, match="not known here"):
+def test_an_unknown_round_is_refused(store: GuessStore) -> None:
+    with pytest.raises(Agl1kError, match="unknown here"):
         store.start_clip("none", 0, NOW)
-    with pytest.raises(Agl1kError, match="not known here"):
+    with pytest.raises(Agl1kError, match="unknown here"):
         store.replace_clip("none", 0, "z")
 
 
@@ -171,7 +171,7 @@ def test_no_clip_outside_the_round(store: GuessStore, make_round: MakeRound, pos
         store.replace_clip("r", position, "z")
 
 
-def test_a_guess_comes_back_as_it_was(store: GuessStore, make_guess: MakeGuess) -> None:
+def test_a_guess_is_read_back_unchanged(store: GuessStore, make_guess: MakeGuess) -> None:
     nothing = dict.fromkeys(("latitude", "longitude", "distance_km", "score", "seconds"))
     answers = [
         make_guess(position=0),
@@ -258,10 +258,10 @@ def test_many_guesses_for_one_clip_leave_one_row(store: GuessStore, make_guess: 
         st.tuples(st.sampled_from("abcd"), st.sampled_from("rs"), st.integers(0, 2)), max_size=12
     )
 )
-def test_whatever_came_first_stays(
+def test_the_first_guess_is_kept(
     store: GuessStore, make_guess: MakeGuess, calls: list[tuple[str, str, int]]
 ) -> None:
-    example = uuid.uuid4().hex  # every example has rounds and ids of its own
+    example = uuid.uuid4().hex  # every example has its own rounds and ids
     by_id: dict[str, Guess] = {}
     by_place: dict[tuple[str, int], Guess] = {}
     for number, (guess_id, round_id, position) in enumerate(calls):
@@ -290,7 +290,7 @@ def test_whatever_came_first_stays(
         ("longitude", -180.5),
     ],
 )
-def test_a_guess_that_cannot_be_is_refused_without_repeating_it(
+def test_an_impossible_guess_is_refused_without_quoting_it(
     store: GuessStore, make_guess: MakeGuess, field: str, value: object
 ) -> None:
     with pytest.raises(ValueError, match=f"ck_guesses_{field}") as refused:
@@ -309,7 +309,7 @@ def test_a_guess_that_cannot_be_is_refused_without_repeating_it(
         ("x" * 100_000, "x" * 100_000),
     ],
 )
-def test_any_text_can_be_kept(
+def test_any_text_can_be_stored(
     store: GuessStore, make_guess: MakeGuess, given: str, kept: str
 ) -> None:
     store.record(make_guess(nickname=given))

@@ -1,4 +1,4 @@
-"""The dataset as its users load it, from the first file on, and its page."""
+"""The dataset as users load it, from the first file on, and its page."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def check(found: dict[str, Any], config: str, ids: list[str]) -> None:
 
 
 def test_the_first_file_can_be_loaded(hub: FakeHub, tmp_path: Path, make_guess: MakeGuess) -> None:
-    """The columns of numbers are all None in it, which has no type by itself."""
+    """All its columns of numbers are None, from which no type can be inferred."""
     nothing = dict.fromkeys(["latitude", "longitude", "distance_km", "score", "seconds"])
     with Database(f"sqlite:///{tmp_path / 'a.db'}") as database:
         guess = GuessStore(database).record(make_guess(**nothing))
@@ -73,7 +73,7 @@ def test_files_of_two_servers_two_versions_and_joined_ones_can_be_loaded(
 ) -> None:
     older = GUESSES.table([{**_row(make_guess()), "guess_id": "old"}]).drop_columns(["seconds"])
     content = to_parquet(older)
-    # the day after tomorrow's joining: it stays a file of its own
+    # newer than what is joined: it remains a separate file
     hub.create().put(shard_name(GUESSES, "9998-01-01", "old-1-1", content), content)
     for name in ("a", "b"):
         with Database(f"sqlite:///{tmp_path / name}.db") as database:
@@ -102,7 +102,7 @@ def test_files_of_two_servers_two_versions_and_joined_ones_can_be_loaded(
 def test_a_thousand_files_of_two_servers_and_two_versions_can_be_loaded(
     hub: FakeHub, tmp_path: Path, make_guess: MakeGuess
 ) -> None:
-    """From a folder: over the Hub it is the same, but takes minutes."""
+    """From a folder: over the Hub the result is the same, but it takes minutes."""
     ids = [f"g{number:04d}" for number in range(1000)]
     row = _row(make_guess())
     for number, guess_id in enumerate(ids):
@@ -120,16 +120,16 @@ def test_a_thousand_files_of_two_servers_and_two_versions_can_be_loaded(
 
 
 def newer(row: dict[str, object]) -> tuple[str, bytes]:
-    """A file of a version that also publishes where players looked."""
+    """A file of a newer version that has another column."""
     grown = GUESSES.table([row]).append_column("heading", pa.array([90.0]))
     content = to_parquet(grown)
     return shard_name(GUESSES, "2026-01-01", f"new-{row['guess_id']}", content), content
 
 
-def test_a_newer_server_beside_this_one_keeps_its_column(
+def test_a_newer_server_next_to_this_one_keeps_its_column(
     hub: FakeHub, tmp_path: Path, make_guess: MakeGuess
 ) -> None:
-    """It published first; this one pushes, joins, takes rows out, and reads back."""
+    """The newer one published first; this one pushes, joins, removes rows, and reads."""
     page = card.build("tester/plays", ["guesses"], card.Numbers({}, 0, 0, None, None), NOW)
     last = "    dtype: timestamp[us, tz=UTC]\n"
     grown = page.replace(last, f"{last}  - name: heading\n    dtype: float64\n", 1)
@@ -164,7 +164,7 @@ def declared(page: str) -> dict[str, Any]:
     return dict(DatasetCard(page).data.__dict__)
 
 
-def test_the_page_tells_its_columns_and_computed_numbers(
+def test_the_page_lists_its_columns_and_computed_numbers(
     hub: FakeHub, database: Database, make_guess: MakeGuess
 ) -> None:
     store, publisher = GuessStore(database), Publisher(database, remote_to(hub))

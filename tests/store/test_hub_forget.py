@@ -1,4 +1,4 @@
-"""A player is forgotten: here, in what waits, on the Hub and in its history."""
+"""A player is deleted: here, in waiting files, on the Hub and in its history."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GONE = "0123456789abcdef-gone"
 
 
 def traces(hub: FakeHub) -> list[str]:
-    """Where the player is still found, in any revision or in what is stored."""
+    """Where the player is still found, in any revision or in stored bytes."""
     repo = hub.repo()
     blobs = {name: blob.data for made in repo.commits for name, blob in made.files.items()}
     blobs |= {f"stored {oid}": data for oid, (_, data) in repo.stored.items()}
@@ -39,7 +39,7 @@ def _text(data: bytes) -> str:
 
 
 def record_two(store: GuessStore, make_guess: MakeGuess) -> None:
-    """A guess of the player who goes, and one of another."""
+    """A guess of the player to delete, and one of another."""
     store.record(make_guess(round_id="a", player_id=GONE))
     store.record(make_guess(round_id="b", player_id="stays"))
 
@@ -57,7 +57,7 @@ def test_no_trace_is_left(
         store.record(make_guess(round_id=f"b{number}", player_id="stays"))
         publisher.turn()
     store.record(make_guess(round_id="alone", player_id=GONE))
-    publisher.turn()  # a file that holds nobody else
+    publisher.turn()  # a file with rows of this player only
     store.record(make_guess(round_id="waits", player_id=GONE))
     store.record(make_guess(round_id="waits-2", player_id="stays"))
     Outbox(database).seal()
@@ -100,16 +100,16 @@ def test_no_trace_is_left_in_the_tables_of_postgresql(
 
 
 def holding(server: Any) -> list[Path]:
-    """Files of tables and indexes that hold the player."""
+    """Files of tables and indexes that contain the player."""
     server.execute("CHECKPOINT")
     files = [path for path in (server.folder / "data" / "base").rglob("*") if path.is_file()]
     return [path for path in files if GONE.encode() in path.read_bytes()]
 
 
-def test_what_was_applied_without_an_answer_is_found_too(
+def test_a_push_that_was_applied_without_a_response_is_found_too(
     hub: FakeHub, database: Database, make_guess: MakeGuess
 ) -> None:
-    """The Hub has a file that still waits here as not pushed."""
+    """The Hub has a file that is not marked as pushed here."""
     record_two(GuessStore(database), make_guess)
     publisher = Publisher(database, remote_to(hub))
     hub.fail(status=500, after=True)
@@ -121,7 +121,7 @@ def test_what_was_applied_without_an_answer_is_found_too(
     assert len(rows_on(hub, "guesses")) == 1
 
 
-def test_the_hub_out_of_reach_is_told_and_can_be_done_later(
+def test_an_unreachable_hub_is_reported_and_can_be_retried(
     hub: FakeHub, database: Database, make_guess: MakeGuess
 ) -> None:
     GuessStore(database).record(make_guess(player_id=GONE))
@@ -146,7 +146,7 @@ def test_without_a_hub_it_is_forgotten_here(database: Database, make_guess: Make
     assert GuessStore(database).of_benchmark("demo") == []
 
 
-def test_a_rewriting_that_was_done_but_not_answered_is_done_once(
+def test_a_rewrite_that_was_applied_without_a_response_is_done_once(
     hub: FakeHub, database: Database, make_guess: MakeGuess
 ) -> None:
     record_two(GuessStore(database), make_guess)

@@ -1,4 +1,4 @@
-"""What was acknowledged is published, once, though the server is killed and the Hub misbehaves.
+"""Acknowledged rows are published exactly once, even if server and Hub fail.
 
 ``python -m tests.support.hub_kills`` does the same for longer.
 """
@@ -19,11 +19,11 @@ def check(outcome: Outcome) -> None:
     assert outcome.published_but_not_stored == 0
 
 
-def test_two_servers_on_one_dataset_though_killed(tmp_path: Path) -> None:
+def test_two_servers_on_one_dataset_that_are_killed(tmp_path: Path) -> None:
     check(kill_often([f"sqlite:///{tmp_path / name}.db" for name in "ab"], 1))
 
 
 @pytest.mark.postgres
-def test_two_processes_on_one_database_though_killed(postgres_server: Any) -> None:
+def test_two_processes_on_one_database_that_are_killed(postgres_server: Any) -> None:
     postgres_server.execute("CREATE SCHEMA hub_kills")
     check(kill_often([postgres_server.url("hub_kills")] * 2, 1))

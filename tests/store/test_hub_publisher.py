@@ -1,4 +1,4 @@
-"""Rows on their way to the Hub: sealed once, pushed until the Hub has them, whatever it does."""
+"""Rows are sealed once, and pushed until the Hub has them, however it behaves."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from store.hub.connect import unready
 from store.hub.outbox import Outbox
 from store.hub.publisher import FULL, READING_BACK, Limits, Publisher
 from store.hub.remote import HubError, Remote
+from store.schema import guesses
 from store.submissions import SubmissionStore
 from tests.support.fake_hub import READ, WRITE, FakeHub
 from tests.support.hub_help import ids_on, remote_to, rows_on, submission
@@ -47,7 +49,7 @@ def play(store: GuessStore, make_guess: MakeGuess) -> Callable[..., list[str]]:
     return play
 
 
-def test_what_is_published_is_what_was_stored_and_no_more(
+def test_exactly_what_was_stored_is_published(
     hub: FakeHub, database: Database, store: GuessStore, make_guess: MakeGuess
 ) -> None:
     guess = store.record(make_guess(nickname="Secret Name"))
@@ -88,19 +90,16 @@ def test_each_row_is_sealed_once_by_many_at_a_time(
 
 
 @pytest.mark.postgres
-def test_a_row_that_is_committed_late_is_not_forgotten(
+def test_a_row_that_is_committed_late_is_published(
     hub: FakeHub, postgres_server: Any, make_guess: MakeGuess
 ) -> None:
     """On PostgreSQL a lower ``sequence`` may become visible after a higher one was pushed."""
     postgres_server.execute("CREATE SCHEMA late_row")
     with Database(postgres_server.url("late_row")) as database:
-        from store.guesses import _values  # the row without the commit
-        from store.schema import guesses
-
         late, early = make_guess(position=0), make_guess(position=1)
         publisher = Publisher(database, remote_to(hub))
         with database.engine.begin() as open_transaction:
-            open_transaction.execute(guesses.insert().values(_values(late)))
+            open_transaction.execute(guesses.insert().values(asdict(late)))
             GuessStore(database).record(early)
             publisher.turn()
             assert ids_on(hub) == [early.guess_id]
@@ -117,7 +116,7 @@ def test_a_row_that_is_committed_late_is_not_forgotten(
         {"status": 0, "after": True, "delay_s": 30},
     ],
 )  # fmt: skip
-def test_a_fault_of_the_hub_loses_and_doubles_nothing(
+def test_a_fault_of_the_hub_neither_loses_nor_duplicates_rows(
     hub: FakeHub,
     database: Database,
     play: Callable[..., list[str]],
@@ -136,7 +135,7 @@ def test_a_fault_of_the_hub_loses_and_doubles_nothing(
     assert not Outbox(database).backlog()
 
 
-def test_a_hub_that_is_away_is_waited_for_and_never_in_the_way(
+def test_an_unreachable_hub_is_waited_for_and_blocks_nothing(
     database: Database, store: GuessStore, play: Callable[..., list[str]]
 ) -> None:
     publisher = Publisher(database, Remote("tester/plays", WRITE, "http://127.0.0.1:9"))
@@ -148,7 +147,7 @@ def test_a_hub_that_is_away_is_waited_for_and_never_in_the_way(
     assert Outbox(database).backlog().rows == 2
 
 
-def test_every_try_sends_the_same_bytes_under_the_same_name(
+def test_every_attempt_sends_the_same_bytes_under_the_same_name(
     hub: FakeHub, database: Database, play: Callable[..., list[str]]
 ) -> None:
     play(2)
@@ -199,7 +198,7 @@ def test_the_hourly_quota_is_kept(
     ("token", "message"),
     [("", r"does not accept the token \(401\)"), (READ, r"may not write .* \(403\)")],
 )
-def test_a_token_that_may_not_write_is_told(
+def test_a_token_without_write_access_is_reported(
     hub: FakeHub,
     database: Database,
     play: Callable[..., list[str]],
@@ -217,7 +216,7 @@ def test_a_token_that_may_not_write_is_told(
     assert READ not in caplog.text
 
 
-def test_too_much_that_waits_stops_new_answers_but_drops_none(
+def test_too_many_waiting_rows_stop_new_answers_and_drop_none(
     hub: FakeHub,
     database: Database,
     play: Callable[..., list[str]],
@@ -245,7 +244,7 @@ def test_too_much_that_waits_stops_new_answers_but_drops_none(
     assert set(ids) < set(ids_on(hub))
 
 
-def test_the_log_tells_once_that_half_of_the_bound_is_reached(
+def test_the_log_warns_once_at_half_of_the_limit(
     hub: FakeHub,
     database: Database,
     play: Callable[..., list[str]],
@@ -259,7 +258,7 @@ def test_the_log_tells_once_that_half_of_the_bound_is_reached(
     assert caplog.text.count("event=behind pending_rows=2 bound=4: Answers are stored") == 1
 
 
-def test_the_bound_counts_what_was_taken_since_it_was_looked_at(database: Database) -> None:
+def test_the_limit_includes_answers_since_the_last_count(database: Database) -> None:
     publisher = Publisher(database, Remote("a/b", WRITE, "http://127.0.0.1:9"), Limits(max_rows=3))
     for _ in range(3):
         publisher.admit()
@@ -279,7 +278,7 @@ def test_stopping_pushes_what_is_left(
     assert set(ids) <= set(ids_on(hub))
 
 
-def test_stopping_ends_though_the_hub_hangs_and_tells_what_is_left(
+def test_stopping_ends_even_if_the_hub_hangs_and_reports_what_is_left(
     hub: FakeHub,
     database: Database,
     play: Callable[..., list[str]],
@@ -295,7 +294,7 @@ def test_stopping_ends_though_the_hub_hangs_and_tells_what_is_left(
     assert "pushed after the next start" in caplog.text
 
 
-def test_a_blank_server_takes_no_answer_until_it_was_read_back(
+def test_an_empty_server_accepts_no_answer_until_it_is_restored(
     hub: FakeHub, database: Database
 ) -> None:
     hub.create()
@@ -310,7 +309,7 @@ def test_a_blank_server_takes_no_answer_until_it_was_read_back(
     assert publisher.problems() == []
 
 
-def test_a_blank_server_waits_for_a_hub_that_reads_slowly_but_not_for_one_that_hangs(
+def test_an_empty_server_waits_for_a_slow_hub_but_not_for_one_that_hangs(
     hub: FakeHub,
     database: Database,
     tmp_path: Path,
@@ -346,7 +345,7 @@ def test_a_blank_server_waits_for_a_hub_that_reads_slowly_but_not_for_one_that_h
         publisher.stop(flush_s=0)
 
 
-def test_a_blank_server_without_a_hub_takes_answers(database: Database) -> None:
+def test_an_empty_server_without_a_hub_accepts_answers(database: Database) -> None:
     publisher = Publisher(database, Remote("tester/plays", WRITE, "http://127.0.0.1:9"))
     publisher.start()
     publisher.stop(flush_s=5)
@@ -384,7 +383,7 @@ def test_a_submission_withdrawn_before_it_was_pushed_never_is(
     assert not Outbox(database).backlog()
 
 
-def test_a_foreign_page_stays(
+def test_a_foreign_page_is_not_changed(
     hub: FakeHub,
     database: Database,
     play: Callable[..., list[str]],
@@ -412,7 +411,7 @@ def test_a_database_that_cannot_be_written_is_not_ready(
 _READ_ONLY = "PRAGMA query_only = ON"
 
 
-def test_a_database_that_fails_stops_no_publisher(
+def test_a_failing_database_does_not_stop_the_publisher(
     hub: FakeHub, tmp_path: Path, make_guess: MakeGuess, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Database(f"sqlite:///{tmp_path / 'a.db'}") as database:

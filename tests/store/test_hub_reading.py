@@ -1,4 +1,4 @@
-"""A blank disk, a backup, a second server: what the dataset holds comes back, and once."""
+"""After an empty disk or a backup, and between servers: rows are restored, each once."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def by_age(database: Database) -> list[Guess]:
     return sorted(GuessStore(database).of_benchmark("demo"), key=lambda guess: guess.created_utc)
 
 
-def test_a_blank_disk_gets_back_what_was_published(
+def test_an_empty_disk_is_restored_from_what_was_published(
     hub: FakeHub, database: Database, make_guess: MakeGuess, blank: Callable[..., Database]
 ) -> None:
     fill(database, make_guess)
@@ -86,7 +86,7 @@ def test_reading_twice_changes_nothing(
     assert GuessStore(new).of_benchmark("demo") == before
 
 
-def test_a_backup_put_back_neither_doubles_nor_overwrites(
+def test_a_restored_backup_neither_duplicates_nor_overwrites(
     hub: FakeHub, make_guess: MakeGuess, tmp_path: Path
 ) -> None:
     """The copy has rows that were published after it was made, and gives out numbers twice."""
@@ -171,7 +171,7 @@ def test_files_of_past_days_become_one_and_rows_are_kept_once(
     assert read_back(new, remote_to(hub)).rows == 24
 
 
-def test_joining_gives_way_to_another_that_commits(
+def test_joining_gives_up_if_someone_else_commits(
     hub: FakeHub, database: Database, make_guess: MakeGuess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publisher = Publisher(database, remote_to(hub))
@@ -191,7 +191,7 @@ def test_joining_gives_way_to_another_that_commits(
     assert ids_on(hub) == ids
 
 
-def test_foreign_and_broken_files_are_told_and_left_alone(
+def test_foreign_and_broken_files_are_reported_and_left_alone(
     hub: FakeHub, database: Database, make_guess: MakeGuess, blank: Callable[..., Database]
 ) -> None:
     fill(database, make_guess)
@@ -234,7 +234,7 @@ def test_a_file_of_an_older_version_lacks_a_column_and_is_read(
     assert (guess.seconds, guess.score) == (None, row["score"])
 
 
-def test_no_dataset_yet_is_nothing_to_read(hub: FakeHub, database: Database) -> None:
+def test_without_a_dataset_there_is_nothing_to_read(hub: FakeHub, database: Database) -> None:
     assert read_back(database, remote_to(hub)).rows == 0
     with pytest.raises(HubError, match="cannot be reached"):
         read_back(database, Remote("tester/plays", WRITE, "http://127.0.0.1:9"))

@@ -43,7 +43,7 @@ def _index(index: ReflectedIndex) -> str:
 
 @pytest.fixture
 def next_release(tmp_path: Path) -> Callable[[Database, str], None]:
-    """Migrate a database as the next release would: with one revision more, from a copy."""
+    """Upgrade a database as the next release would, with one more revision."""
 
     def upgrade(database: Database, then: str = "") -> None:
         folder = tmp_path / "next"
@@ -58,17 +58,17 @@ def next_release(tmp_path: Path) -> Callable[[Database, str], None]:
     return upgrade
 
 
-def test_a_fresh_database_is_like_the_tables(database: Database) -> None:
+def test_a_new_database_matches_the_tables(database: Database) -> None:
     options = {"version_table": migrations.VERSION_TABLE, "compare_server_default": True}
     with database.read() as connection:
         context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, metadata) == []
 
 
-def test_names_and_conditions_of_constraints_are_like_the_tables(
+def test_names_and_conditions_of_constraints_match_the_tables(
     database: Database,
 ) -> None:
-    """What ``compare_metadata`` does not look at: checks, and the conditions of indexes."""
+    """What ``compare_metadata`` ignores: checks, and the conditions of indexes."""
 
     def described(of: Database) -> dict[str, object]:
         found = inspect(of.engine)
@@ -123,7 +123,7 @@ def test_a_database_of_a_newer_release_is_refused(
         Database(database_url)
 
 
-def test_a_migration_that_fails_leaves_everything_as_it_was(
+def test_a_migration_that_fails_changes_nothing(
     database: Database,
     database_url: str,
     next_release: Callable[[Database, str], None],
@@ -144,7 +144,7 @@ def test_an_empty_file_is_a_new_database(tmp_path: Path) -> None:
         assert set(metadata.tables) <= set(inspect(database.engine).get_table_names())
 
 
-def test_tables_of_others_are_left_alone(database_url: str) -> None:
+def test_foreign_tables_are_left_alone(database_url: str) -> None:
     engine = create_engine(database_url.replace("postgresql:", "postgresql+psycopg:"))
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE guesses (theirs INTEGER)"))

@@ -55,7 +55,7 @@ def submission(file: bytes = FILE, **changed: Any) -> Submission:
     return Submission(**values | changed)
 
 
-def test_nothing_there(store: SubmissionStore) -> None:
+def test_an_empty_store(store: SubmissionStore) -> None:
     assert store.list("demo") == []
     assert store.get("none") is None
     assert store.withdraw("none", "key") is False
@@ -65,7 +65,7 @@ def test_nothing_there(store: SubmissionStore) -> None:
 
 
 @pytest.mark.parametrize("file", [FILE, b"", bytes(range(256)) * 300], ids=["json", "empty", "any"])
-def test_a_submission_comes_back_as_it_was(store: SubmissionStore, file: bytes) -> None:
+def test_a_submission_is_read_back_unchanged(store: SubmissionStore, file: bytes) -> None:
     new = submission(file)
     store.publish(new, file)
     assert store.get(new.submission_id) == new
@@ -82,7 +82,7 @@ def test_the_file_is_kept_compressed(store: SubmissionStore, database: Database)
     assert gzip.decompress(kept) == FILE
 
 
-def test_numbers_of_an_evaluation_come_back(store: SubmissionStore) -> None:
+def test_numbers_of_an_evaluation_are_read_back(store: SubmissionStore) -> None:
     numbers = {"exact": 0.1 + 0.2, "float64": np.float64(1 / 3), "absent": math.nan, "n": 2**40}
     new = submission(evaluation={"metrics": numbers, "per": {1: [np.int64(3), True, "ü\0"]}})
     store.publish(new, FILE)
@@ -94,7 +94,7 @@ def test_numbers_of_an_evaluation_come_back(store: SubmissionStore) -> None:
     }
 
 
-def test_a_row_that_is_not_the_files_is_refused(store: SubmissionStore) -> None:
+def test_a_row_that_does_not_match_its_file_is_refused(store: SubmissionStore) -> None:
     with pytest.raises(ValueError, match="file_bytes"):
         store.publish(submission(file_bytes=3), FILE)
     assert store.list("demo", include_withdrawn=True) == []
@@ -108,7 +108,7 @@ def test_the_same_file_for_the_same_model_is_refused(store: SubmissionStore) -> 
     assert store.list("demo") == [first]
 
 
-def test_the_same_file_may_stand_for_something_else(store: SubmissionStore) -> None:
+def test_the_same_file_may_be_published_for_something_else(store: SubmissionStore) -> None:
     other_file = FILE + b"\n"
     all_new = [
         submission(),
@@ -128,7 +128,7 @@ def test_an_id_is_taken_once(store: SubmissionStore) -> None:
         store.publish(submission(submission_id="s", model="Another"), FILE)
 
 
-def test_of_many_equal_submissions_one_stands(store: SubmissionStore) -> None:
+def test_of_many_equal_submissions_one_is_published(store: SubmissionStore) -> None:
     gate = threading.Barrier(8)
 
     def publish(new: Submission) -> str:
@@ -205,7 +205,7 @@ def test_its_owner_withdraws_without_the_key(store: SubmissionStore) -> None:
     assert store.withdraw(owned.submission_id, "", "") is False
 
 
-def test_the_key_itself_is_not_kept(store: SubmissionStore, database: Database) -> None:
+def test_the_key_itself_is_not_stored(store: SubmissionStore, database: Database) -> None:
     key = store.publish(submission(), FILE)
     assert len(key) >= 32
     with database.read() as connection:
@@ -229,6 +229,8 @@ def test_the_revision_changes_with_every_change(store: SubmissionStore) -> None:
 
 
 @pytest.mark.parametrize("changed", [{"weights": "half"}, {"kind": "reported"}])
-def test_a_row_of_no_known_kind_is_refused(store: SubmissionStore, changed: dict[str, Any]) -> None:
+def test_a_row_of_an_unknown_kind_is_refused(
+    store: SubmissionStore, changed: dict[str, Any]
+) -> None:
     with pytest.raises(ValueError, match=f"ck_submissions_{next(iter(changed))}"):
         store.publish(submission(**changed), FILE)

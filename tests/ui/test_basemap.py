@@ -1,4 +1,4 @@
-"""The committed base map, and the script that makes it."""
+"""The committed base map, and the script that creates it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_files_stay_small(name: str, limit_kb: int) -> None:
 def test_no_line_jumps_across_the_date_line(name: str) -> None:
     for line in decoded(read(name)):
         steps = np.abs(np.diff(line[:, 0]))
-        on_the_edge = line[1:, 1] <= line[:, 1].min() + 1e-6  # Antarctica goes home along the pole
+        on_the_edge = line[1:, 1] <= line[:, 1].min() + 1e-6  # Antarctica closes along the pole
         assert np.all((steps < 180) | on_the_edge)
 
 
@@ -64,7 +64,7 @@ def test_rings_are_closed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OUTLINES)
-def test_borders_are_there_and_none_runs_along_the_date_line(name: str) -> None:
+def test_there_are_borders_and_none_runs_along_the_date_line(name: str) -> None:
     world = read(name)
     lines = decoded(world)
     borders = [lines[index] for (index,) in world["objects"]["borders"]["arcs"]]
@@ -106,7 +106,7 @@ def test_cities_come_largest_first(name: str, lowest: int, count: int) -> None:
     ("city", "latitude", "longitude"),
     [("Paris", 48.857, 2.352), ("Nairobi", -1.283, 36.817), ("Suva", -18.142, 178.441)],
 )
-def test_cities_are_where_they_are(city: str, latitude: float, longitude: float) -> None:
+def test_cities_are_in_the_right_place(city: str, latitude: float, longitude: float) -> None:
     for cities in (read("cities-large"), read("cities-small")):
         if city in cities["name"]:
             index = cities["name"].index(city)
@@ -130,7 +130,7 @@ def test_country_names_lie_within_their_countries() -> None:
         assert width > 0
 
 
-# ---- the script
+# ---- the script that creates it
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ def topology(arcs: list[Any], land: list[Any], countries: list[Any]) -> dict[str
     }
 
 
-def test_a_ring_over_the_date_line_runs_on(script: ModuleType) -> None:
+def test_a_ring_over_the_date_line_does_not_jump(script: ModuleType) -> None:
     island = [[355, 70], [10, 0], [0, 5], [-10, 0], [0, -5]]
     jumping = [[355, 70], [-350, 0], [0, 5], [350, 0], [0, -5]]  # the same, its east at 5
     for arc in (island, jumping):
@@ -170,7 +170,7 @@ def test_a_ring_around_the_pole_is_closed_along_it(script: ModuleType) -> None:
     assert ring.tolist() == [[0, 20], [120, 20], [240, 20], [360, 20], [360, 0], [0, 0], [0, 20]]
 
 
-def test_borders_are_what_two_countries_share(script: ModuleType) -> None:
+def test_borders_are_lines_that_two_countries_share(script: ModuleType) -> None:
     arcs = [[[10, 0], [0, 5]], [[10, 5], [5, 0]], [[15, 5], [0, -5]]]
     countries = [
         {"type": "Polygon", "arcs": [[0, 1]]},

@@ -1,4 +1,4 @@
-"""The player's Python side."""
+"""The Python side of the player."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The map's Python side: reading the pin, and telling the page what to show."""
+"""The Python side of the map: reading the pin, and commands to the page."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_no_pin(value: str | None) -> None:
 @given(
     latitude=st.floats(-90, 90, allow_nan=False), longitude=st.floats(-180, 180, allow_nan=False)
 )
-def test_a_pin_comes_back_as_it_was_put(latitude: float, longitude: float) -> None:
+def test_a_pin_is_read_back_unchanged(latitude: float, longitude: float) -> None:
     value = json.dumps({"latitude": latitude, "longitude": longitude})
     assert parse_pin(value) == (latitude, longitude)
 
@@ -63,13 +63,13 @@ def test_a_pin_comes_back_as_it_was_put(latitude: float, longitude: float) -> No
         "[" * 100_000,
     ],
 )
-def test_a_broken_pin_is_told_in_a_sentence(value: str) -> None:
+def test_a_broken_pin_is_refused_with_a_sentence(value: str) -> None:
     with pytest.raises(Agl1kError, match=r"^The pin could not be read\. Drop it on the map again"):
         parse_pin(value)
 
 
 @pytest.mark.parametrize(("latitude", "longitude"), [(90.1, 0), (-91, 0), (0, 180.5), (0, -373)])
-def test_a_pin_off_the_map_is_told_with_its_numbers(latitude: float, longitude: float) -> None:
+def test_a_pin_off_the_map_is_refused_with_its_numbers(latitude: float, longitude: float) -> None:
     value = json.dumps({"latitude": latitude, "longitude": longitude})
     with pytest.raises(Agl1kError, match=rf"latitude {latitude:g}, longitude {longitude:g} is not"):
         parse_pin(value)
@@ -117,7 +117,7 @@ def test_the_same_command_twice_differs_and_is_plain_json(make: object) -> None:
     assert json.loads(json.dumps(first, allow_nan=False)) == first
 
 
-def test_reveal_carries_what_the_map_draws() -> None:
+def test_reveal_contains_what_the_map_draws() -> None:
     command = reveal()
     assert command["op"] == "reveal"
     assert command["guess"] == {"latitude": -18.1, "longitude": 178.4}
@@ -155,7 +155,7 @@ def test_two_maps_on_one_page_are_two() -> None:
         assert f'L.map(\n                "{name}"' in (world.js_on_load or "")
 
 
-def test_nothing_points_outside() -> None:
+def test_no_other_server_is_contacted() -> None:
     world = WorldMap(render=False)
     for text in (world.html_template, world.js_on_load or "", page_head()):
         assert "//" not in text.replace("://www.w3.org", "")

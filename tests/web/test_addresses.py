@@ -1,4 +1,4 @@
-"""Addresses that people and programs open the page with."""
+"""Addresses with which people and programs open the page."""
 
 from __future__ import annotations
 

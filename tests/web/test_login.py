@@ -27,7 +27,7 @@ def profile() -> gr.OAuthProfile:
     return gr.OAuthProfile(login.trimmed(TOLD)["userinfo"])
 
 
-def test_only_the_name_and_the_end_are_left() -> None:
+def test_only_the_name_and_the_end_are_kept() -> None:
     kept = login.trimmed(TOLD)
     assert kept["expires_at"] == 17
     assert "secret" not in str(kept)
@@ -35,7 +35,7 @@ def test_only_the_name_and_the_end_are_left() -> None:
 
 
 @pytest.mark.parametrize("told", [{}, {"userinfo": None}, {"userinfo": {}}, {"userinfo": "ada"}])
-def test_who_is_told_no_name_has_none(told: dict[str, object], on_space: None) -> None:
+def test_a_login_without_a_name_counts_for_nothing(told: dict[str, object], on_space: None) -> None:
     named = gr.OAuthProfile(login.trimmed(told)["userinfo"])
     assert login.name_of(named) == ""
 

@@ -1,4 +1,4 @@
-"""What callers are told who send nonsense to the endpoints behind the page."""
+"""Responses to nonsense that is sent to the endpoints of the page."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _told(client: TestClient, *data: object, name: str = "say") -> str:
     return str(answer.json().get("error") or answer.json()["data"][0])
 
 
-def test_what_is_right_goes_through(client: TestClient) -> None:
+def test_valid_values_are_accepted(client: TestClient) -> None:
     assert _told(client, "x", "a", None) == "x a False"
     [path] = client.post("/gradio_api/upload", files={"files": ("a.csv", b"1")}).json()
     assert _told(client, "x", "b", {"path": path, **FILE}) == "x b True"
@@ -86,7 +86,7 @@ def test_what_is_right_goes_through(client: TestClient) -> None:
         ([[0] * 60_000, "a", None], "too many parts"),
     ],
 )
-def test_nonsense_is_told_in_a_sentence(
+def test_nonsense_is_answered_with_a_sentence(
     client: TestClient, data: list[object], message: str, capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -112,7 +112,7 @@ def test_nonsense_is_told_in_a_sentence(
         (b'{"data": [], "fn_index": 2}', 500, "runs in the browser only"),
     ],
 )  # fmt: skip
-def test_requests_that_say_nothing(
+def test_malformed_requests(
     client: TestClient, body: bytes, status: int, message: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     headers = {"Content-Type": "application/json"}
@@ -122,7 +122,7 @@ def test_requests_that_say_nothing(
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_an_endpoint_that_is_not_there(client: TestClient) -> None:
+def test_an_unknown_endpoint(client: TestClient) -> None:
     answer = client.post(f"{RUN}nothing", json={"data": []})
     assert (answer.status_code, "no such endpoint" in answer.text) == (404, True)
     answer = client.post("/gradio_api/call/v2/say", json={"other": 1})
@@ -164,6 +164,6 @@ def test_a_failure_leaves_nothing_behind_for_the_next_request() -> None:
     assert asyncio.run(both())["data"][0]["value"] == "new"
 
 
-def test_uploads_folder_is_what_counts(tmp_path: Path) -> None:
+def test_only_files_in_the_folder_of_uploads_count(tmp_path: Path) -> None:
     assert not is_uploaded(str(tmp_path))
     assert not is_uploaded("\0")

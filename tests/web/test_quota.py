@@ -1,4 +1,4 @@
-"""How often something may be done, and what those are told who do it more often."""
+"""How often something may be done, and the message to those who do it more often."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Clock:
         return self.now
 
 
-def test_each_has_a_limit_and_all_have_one() -> None:
+def test_there_is_a_limit_for_each_and_one_for_all() -> None:
     clock = Clock()
     quota = Quota("rounds begun", 3, 2, clock=clock)
     quota.take("ann")
@@ -34,12 +34,12 @@ def test_each_has_a_limit_and_all_have_one() -> None:
         quota.take("ann")
 
 
-def test_a_limit_of_0_closes() -> None:
+def test_a_limit_of_0_refuses_everything() -> None:
     with pytest.raises(Agl1kError, match="does not allow that: its limit of files published is 0"):
         Quota("files published", 0).take()
 
 
-def test_what_is_refused_does_not_count_and_nothing_is_kept_for_ever() -> None:
+def test_refusals_do_not_count_and_nothing_is_kept_forever() -> None:
     clock = Clock()
     quota = Quota("files published", 1, clock=clock)
     for hour in range(50):

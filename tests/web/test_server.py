@@ -1,4 +1,4 @@
-"""A server that stops while somebody still looks at a page."""
+"""A server that is stopped while a page is open, and one that cannot start."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_sigterm_ends_it_with_a_page_open_and_without_a_traceback(tmp_path: Path
     assert f"http://127.0.0.1:{port}" in told
 
 
-def test_an_address_that_is_taken_is_told() -> None:
+def test_an_address_in_use_is_reported() -> None:
     with listening("127.0.0.1", 0) as first:
         first.listen()
         port = first.getsockname()[1]
@@ -51,7 +51,7 @@ def test_an_address_that_is_taken_is_told() -> None:
 
 
 @pytest.mark.parametrize("name", ["AGL1K_DATA", "AGL1K_BENCHMARK"])
-def test_the_app_ends_with_a_sentence_when_a_path_is_none(
+def test_the_app_ends_with_a_sentence_if_a_path_is_invalid(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("AGL1K_DATA", str(tmp_path / "data"))
@@ -62,7 +62,7 @@ def test_the_app_ends_with_a_sentence_when_a_path_is_none(
     assert len(told) < 600
 
 
-def test_the_app_ends_with_a_sentence_when_its_port_is_taken(
+def test_the_app_ends_with_a_sentence_if_its_port_is_in_use(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AGL1K_DATA", str(tmp_path / "data"))

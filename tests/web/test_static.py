@@ -80,14 +80,14 @@ def test_nothing_else_is_served(small: TestClient, path: str) -> None:
     assert small.get(f"/static/{path}").status_code == 404
 
 
-def test_assets_hold_nothing_that_browsers_do_not_get(client: TestClient) -> None:
+def test_assets_contain_only_what_browsers_get(client: TestClient) -> None:
     files = [path for path in static.ASSETS.rglob("*") if path.is_file()]
     names = [path.relative_to(static.ASSETS).as_posix().removesuffix(".gz") for path in files]
     assert len(names) > 15
     assert [name for name in names if client.get(f"/static/{name}").status_code != 200] == []
 
 
-def test_packed_files_travel_packed(small: TestClient, assets: Path) -> None:
+def test_compressed_files_are_sent_compressed(small: TestClient, assets: Path) -> None:
     with small.stream("GET", "/static/map/land.json") as response:
         raw = b"".join(response.iter_raw())
     assert raw == (assets / "map/land.json.gz").read_bytes()
@@ -96,14 +96,14 @@ def test_packed_files_travel_packed(small: TestClient, assets: Path) -> None:
     assert response.headers["vary"] == "Accept-Encoding"
 
 
-def test_packed_files_are_unpacked_for_those_who_need_it(small: TestClient) -> None:
+def test_compressed_files_are_decompressed_if_necessary(small: TestClient) -> None:
     response = small.get("/static/map/land.json", headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in response.headers
     assert response.json() == {"land": []}
 
 
 @pytest.mark.parametrize("path", ["style.css", "map/land.json"])
-def test_versioned_addresses_are_kept_for_ever_and_others_asked_for_again(
+def test_versioned_addresses_are_cached_forever_and_others_are_checked(
     small: TestClient, path: str
 ) -> None:
     versioned = small.get(f"/static/{path}?v=0123")
@@ -114,7 +114,7 @@ def test_versioned_addresses_are_kept_for_ever_and_others_asked_for_again(
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_gradios_own_files_stay_reachable(client: TestClient) -> None:
+def test_gradios_own_files_are_served_too(client: TestClient) -> None:
     own = Path(gradio.__file__).parent / "templates/frontend/static"
     names = [path.relative_to(own).as_posix() for path in own.rglob("*") if path.is_file()]
     assert names
@@ -153,7 +153,7 @@ def test_every_map_file_is_json(client: TestClient) -> None:
         assert json.loads(client.get(f"/static/map/{name}").content)
 
 
-def test_the_page_is_compressed_and_what_must_not_wait_is_not() -> None:
+def test_the_page_is_compressed_and_sounds_and_events_are_not() -> None:
     app = FastAPI()
     mount_static(app)
     for path in ("/", "/config", "/clip/x"):

@@ -18,7 +18,7 @@ def upload(folder: Path, name: str, content: bytes = b"mine") -> Path:
     return path
 
 
-def test_what_is_old_goes_and_what_is_young_stays(tmp_path: Path) -> None:
+def test_old_uploads_are_deleted_and_recent_ones_kept(tmp_path: Path) -> None:
     path, loose = upload(tmp_path, "a"), tmp_path / "loose"
     loose.write_bytes(b"x")
     uploads.sweep(tmp_path, now=time.time() + uploads.KEEP_S - 60)
@@ -27,7 +27,7 @@ def test_what_is_old_goes_and_what_is_young_stays(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_oldest_make_room(tmp_path: Path) -> None:
+def test_the_oldest_uploads_are_deleted_if_there_are_too_many_bytes(tmp_path: Path) -> None:
     paths = []
     for number in range(3):
         paths.append(upload(tmp_path, f"{number}", b"x" * 100_000))
@@ -36,7 +36,7 @@ def test_the_oldest_make_room(tmp_path: Path) -> None:
     assert [path.exists() for path in paths] == [False, True, True]
 
 
-def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
+def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
     precious = upload(tmp_path / "elsewhere", "precious")
     folder = tmp_path / "uploads"
     folder.mkdir()
@@ -46,7 +46,7 @@ def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
     assert not (folder / "link").exists()
 
 
-def test_a_folder_that_is_not_there_yet_is_clean(tmp_path: Path) -> None:
+def test_a_missing_folder_is_no_error(tmp_path: Path) -> None:
     uploads.sweep(tmp_path / "none")
 
 
