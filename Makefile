@@ -1,16 +1,21 @@
-# Two commands on a fresh machine: `make run` and `make test`.
+# On a fresh machine: `make run`, `make check` (two minutes) and `make test` (everything).
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint format bench clean
+.PHONY: run check test lint format bench clean
 
 run: $(VENV)/.run-installed
 	$(BIN)/python app.py
 
-test: $(VENV)/.test-installed lint
+# the fast lane: all that needs neither a browser nor a server
+check: lint
+	$(BIN)/pytest --quiet --numprocesses auto --dist loadfile --no-loadscope-reorder -m "not (browser or server or slow)"
+
+# --no-loadscope-reorder keeps the order of tests/conftest.py, slow files first
+test: lint
 	scripts/system_packages.sh
-	$(BIN)/pytest --numprocesses auto --dist loadfile
+	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff format --check .

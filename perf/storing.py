@@ -19,7 +19,7 @@ import psycopg
 from perf.table import Measured
 from store.database import Database
 from store.guesses import Guess, GuessStore
-from tests.store.conftest import PostgresServer, server_binaries
+from tests.support.postgres import PostgresServer, server_binaries
 
 N_THREADS, N_ROWS = 8, 2000
 _COLUMNS = 17

@@ -321,6 +321,7 @@ class Healthy(BaseHTTPRequestHandler):
         return
 
 
+@pytest.mark.server
 def test_the_health_check_tells_a_healthy_server_from_none() -> None:
     (check,) = arguments("HEALTHCHECK")
     command = json.loads(check.split("CMD ", 1)[1])

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import socket
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
-import uvicorn
 from fastapi import FastAPI
 
 from agl1k_core.benchmarks import Benchmark, Clip, UnreachableError, fetch_recording
@@ -30,6 +29,8 @@ from game.clips import (
 )
 from tests.support import sounds
 from tests.support.hostile_server import Fault, hostile_server
+from tests.support.served import served
+from tests.support.waiting import PATIENCE_S, eventually
 
 PLACE = "RueMellahEssaouira"
 
@@ -168,6 +169,7 @@ def test_the_same_key_in_two_benchmarks(store: ClipStore, tmp_path: Path) -> Non
         assert store.prepare(source, "a").duration_s == pytest.approx(number, abs=0.1)
 
 
+@pytest.mark.server
 def test_what_the_folder_lacks_is_fetched(tmp_path: Path, sound: bytes) -> None:
     with hostile_server() as server:
         server.put(
@@ -246,7 +248,9 @@ def test_failures_tell_no_place(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     (folder / f"{PLACE}.mp3").write_bytes(b"no sound")
-    with pytest.raises(Agl1kError, match="Clip k is not to be had: The file is no audio") as caught:
+    with pytest.raises(
+        Agl1kError, match="Clip k is not to be had: The file is not audio"
+    ) as caught:
         store.prepare(benchmark(folder, k=f"{PLACE}.mp3"), "k")
     assert PLACE not in str(caught.value) + caplog.text
     assert "Clip k of test is not to be had" in caplog.text
@@ -300,10 +304,7 @@ def test_prefetch_prepares_beforehand(tmp_path: Path, sound: bytes) -> None:
     store = ClipStore(tmp_path / "cache", fetch=fetcher)
     source = benchmark(a="x.mp3", b="x.mp3")
     store.prefetch(source, ["nowhere", "a", "b", "a"])
-    deadline = time.monotonic() + 20
-    while not (store.cached(source, "a") and store.cached(source, "b")):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    eventually(lambda: store.cached(source, "a") and store.cached(source, "b"))
     assert sorted(fetcher.keys) == ["a", "b"]
     store.close()
     store.prefetch(source, ["a"])
@@ -324,31 +325,17 @@ def test_prefetch_never_blocks_and_ends(tmp_path: Path, sound: bytes) -> None:
 # The route, over a real server
 
 
-class Site:
-    def __init__(self, store: ClipStore, tokens: dict[str, tuple[Benchmark, str]]) -> None:
-        app = FastAPI()
-        app.include_router(clip_router(store, tokens.get))
-        config = uvicorn.Config(app, log_level="warning", lifespan="off")
-        self.server = uvicorn.Server(config)
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
-        self.thread = threading.Thread(target=self.server.run, args=([self.socket],))
-
-    def __enter__(self) -> httpx.Client:
-        self.thread.start()
-        self.client = httpx.Client(base_url=self.url, trust_env=False, timeout=20)
-        return self.client
-
-    def __exit__(self, *_: object) -> None:
-        self.client.close()
-        self.server.should_exit = True
-        self.thread.join()
-        self.socket.close()
+@contextmanager
+def site_of(store: ClipStore, tokens: dict[str, tuple[Benchmark, str]]) -> Iterator[httpx.Client]:
+    app = FastAPI()
+    app.include_router(clip_router(store, tokens.get))
+    with served(app) as url, httpx.Client(base_url=url, timeout=PATIENCE_S) as client:
+        yield client
 
 
 @pytest.fixture
 def site(store: ClipStore, local: Benchmark) -> Iterator[httpx.Client]:
-    with Site(store, {"7Jp-0-x_Y": (local, "aporee_1")}) as client:
+    with site_of(store, {"7Jp-0-x_Y": (local, "aporee_1")}) as client:
         yield client
 
 
@@ -420,13 +407,15 @@ def test_unknown_tokens(site: httpx.Client, token: str) -> None:
         assert answer.headers["cache-control"] == "no-store"
 
 
+@pytest.mark.server
 def test_a_clip_that_cannot_be_had_is_said_in_plain_words(store: ClipStore) -> None:
-    with Site(store, {"t": (benchmark(aporee_1=PLACE), "aporee_1")}) as client:
+    with site_of(store, {"t": (benchmark(aporee_1=PLACE), "aporee_1")}) as client:
         for answer in (client.get("/clip/t"), client.get("/clip/t", headers={"Range": "bytes=0-"})):
             assert (answer.status_code, answer.text) == (503, NO_SOUND_NOW)
             assert answer.headers["cache-control"] == "no-store"
 
 
+@pytest.mark.server
 def test_slow_clips_hold_up_nobody_else(tmp_path: Path, local: Benchmark, sound: bytes) -> None:
     fetcher = Fetcher(sound)
     fetcher.go.clear()
@@ -438,7 +427,7 @@ def test_slow_clips_hold_up_nobody_else(tmp_path: Path, local: Benchmark, sound:
     async def play(url: str) -> tuple[int, set[int]]:
         limits = httpx.Limits(max_connections=100)
         async with httpx.AsyncClient(
-            base_url=url, trust_env=False, timeout=20, limits=limits
+            base_url=url, trust_env=False, timeout=PATIENCE_S, limits=limits
         ) as client:
             waiting = [asyncio.create_task(client.get(f"/clip/{key}")) for key in slow.index]
             while len(fetcher.keys) < 8:
@@ -448,9 +437,8 @@ def test_slow_clips_hold_up_nobody_else(tmp_path: Path, local: Benchmark, sound:
             fetcher.go.set()
             return answer.status_code, {task.status_code for task in await asyncio.gather(*waiting)}
 
-    site = Site(store, tokens)
-    with site:
-        assert asyncio.run(play(site.url)) == (200, {200})
+    with site_of(store, tokens) as client:
+        assert asyncio.run(play(f"{client.base_url}")) == (200, {200})
     assert isinstance(ready, PreparedClip)
 
 

@@ -100,6 +100,7 @@ def test_another_content_has_other_dailies(benchmark_of: Callable[..., Benchmark
     assert [a.five(day) for day in days(5)] != [b.five(day) for day in days(5)]
 
 
+@pytest.mark.server
 def test_the_same_on_every_machine() -> None:
     """In processes with other hash seeds, and as they were when this was written."""
     program = (

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-import socket
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -16,7 +12,6 @@ import pytest
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 import gradio as gr
-import uvicorn
 from fastapi import FastAPI
 from gradio.utils import get_upload_folder
 from gradio_client import Client, handle_file
@@ -27,8 +22,12 @@ from leaderboard.board import Board
 from leaderboard.client_api import build_endpoints
 from leaderboard.scoring_queue import ScoringQueue
 from store.database import Database
+from tests.support.served import served
 from tests.support.toy_board import SHARED, make_benchmark, make_board, prediction_file
+from tests.support.waiting import PATIENCE_S
 from web.settings import Settings
+
+pytestmark = pytest.mark.server
 
 
 def boards_of(database: Database) -> dict[str, Board]:
@@ -50,21 +49,13 @@ def url() -> Iterator[str]:
         app = FastAPI()
         app.include_router(leaderboard_router(boards))
         mounted = gr.mount_gradio_app(app, page, path="/", ssr_mode=False)
-        with closing(socket.socket()) as listener:
-            listener.bind(("127.0.0.1", 0))
-            server = uvicorn.Server(uvicorn.Config(mounted, log_level="error"))
-            thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-            thread.start()
-            while not server.started and thread.is_alive():
-                time.sleep(0.01)
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
-            server.should_exit = True
-            thread.join(10)
+        with served(mounted) as address:
+            yield f"{address}/"
 
 
 @pytest.fixture(scope="module")
 def client(url: str) -> Client:
-    return Client(url, verbose=False, httpx_kwargs={"timeout": 120})
+    return Client(url, verbose=False, httpx_kwargs={"timeout": PATIENCE_S})
 
 
 @pytest.fixture
@@ -82,7 +73,9 @@ def about(model: str) -> dict[str, str]:
 
 
 def row_of(url: str, board: str, model: str) -> dict[str, object] | None:
-    rows = httpx.get(f"{url}api/leaderboard", params={"board": board}, timeout=60).json()["rows"]
+    rows = httpx.get(f"{url}api/leaderboard", params={"board": board}, timeout=PATIENCE_S).json()[
+        "rows"
+    ]
     return next((row for row in rows if row["model"] == model), None)
 
 
@@ -171,7 +164,7 @@ def test_no_path_of_the_server_can_be_named(client: Client, tmp_path: Path) -> N
         {"path": f"{client.src}api/leaderboard/example.csv", **meta},
     ):
         answer = httpx.post(
-            f"{client.src}gradio_api/run/dry_run", json={"data": [given, "toy"]}, timeout=60
+            f"{client.src}gradio_api/run/dry_run", json={"data": [given, "toy"]}, timeout=PATIENCE_S
         )
         assert answer.status_code == 500
         assert "accepted" not in answer.text

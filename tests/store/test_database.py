@@ -245,6 +245,7 @@ def test_a_new_file_is_opened_once_another_program_unlocks_it(tmp_path: Path) ->
     other.close()
 
 
+@pytest.mark.server
 def test_an_unreachable_server_is_reported_without_the_password() -> None:
     password = "hush".upper()  # unlike in this source, which tracebacks show
     with socket.socket() as taken:  # bound, but not listening

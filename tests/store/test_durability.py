@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,32 +11,7 @@ import pytest
 from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.guesses import Guess, GuessStore
-
-ROOT = Path(__file__).parents[2]
-
-
-def start_writer(url: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.support.guess_writer", url],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-def read_ids(writer: subprocess.Popen[str], at_least: int) -> list[str]:
-    assert writer.stdout is not None
-    ids = [line.strip() for line, _ in zip(writer.stdout, range(at_least), strict=False)]
-    assert len(ids) == at_least, "the writer ended early"
-    return ids
-
-
-def rest_of_ids(writer: subprocess.Popen[str]) -> list[str]:
-    assert writer.stdout is not None
-    ids = [line.strip() for line in writer.stdout]
-    writer.stdout.close()
-    writer.wait(120)
-    return ids
+from tests.support.processes import GuessWriter
 
 
 def stored_ids(url: str) -> list[str]:
@@ -47,14 +19,13 @@ def stored_ids(url: str) -> list[str]:
         return [guess.guess_id for guess in GuessStore(database).of_benchmark("demo")]
 
 
+@pytest.mark.server
 def test_every_acknowledged_guess_survives_kill_9(database_url: str) -> None:
     acknowledged: list[str] = []
     for n_before_kill in (1, 150, 400):
-        writer = start_writer(database_url)
-        acknowledged += read_ids(writer, n_before_kill)
-        writer.kill()
-        acknowledged += rest_of_ids(writer)
-        assert writer.returncode == -signal.SIGKILL
+        writer = GuessWriter(database_url)
+        acknowledged += writer.read(n_before_kill) + writer.kill()
+        assert writer.process.returncode == -signal.SIGKILL
         stored = stored_ids(database_url)
         assert set(acknowledged) <= set(stored)
         assert len(stored) == len(set(stored))
@@ -67,10 +38,10 @@ def test_every_acknowledged_guess_survives_a_crash_of_the_server(own_postgres_se
     url = own_postgres_server.url()
     acknowledged: list[str] = []
     for _ in range(2):
-        writer = start_writer(url)
-        acknowledged += read_ids(writer, 200)
+        writer = GuessWriter(url)
+        acknowledged += writer.read(200)
         own_postgres_server.stop(signal.SIGQUIT)
-        acknowledged += rest_of_ids(writer)
+        acknowledged += writer.rest()
         own_postgres_server.start()
         assert set(acknowledged) <= set(stored_ids(url))
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,23 +23,19 @@ from store.hub.rewriting import join_days, take_out
 from store.submissions import SubmissionStore
 from tests.support.fake_hub import FakeHub
 from tests.support.hub_help import NOW, ids_on, remote_to, rows_on, submission
+from tests.support.processes import run_python
 
 MakeGuess = Callable[..., Guess]
 
 
 def load(hub: FakeHub, folder: Path, *configs: str, repo: str = "tester/plays") -> dict[str, Any]:
     environment = {
-        **os.environ,
         "HF_ENDPOINT": hub.endpoint,
         "HF_HOME": str(folder),
         "HF_HUB_DISABLE_XET": "1",
         "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     }
-    script = Path(__file__).parents[1] / "support" / "load_published.py"
-    done = subprocess.run(
-        [sys.executable, str(script), repo, *configs],
-        env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = run_python("tests/support/load_published.py", repo, *configs, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
     found: dict[str, Any] = json.loads(done.stdout)
     return found

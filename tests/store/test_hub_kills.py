@@ -19,6 +19,7 @@ def check(outcome: Outcome) -> None:
     assert outcome.published_but_not_stored == 0
 
 
+@pytest.mark.server
 def test_two_servers_on_one_dataset_that_are_killed(tmp_path: Path) -> None:
     check(kill_often([f"sqlite:///{tmp_path / name}.db" for name in "ab"], 1))
 

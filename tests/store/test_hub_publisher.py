@@ -26,6 +26,7 @@ from store.schema import guesses
 from store.submissions import SubmissionStore
 from tests.support.fake_hub import READ, WRITE, FakeHub
 from tests.support.hub_help import ids_on, remote_to, rows_on, submission
+from tests.support.waiting import eventually
 
 MakeGuess = Callable[..., Guess]
 
@@ -340,7 +341,7 @@ def test_an_empty_server_waits_for_a_slow_hub_but_not_for_one_that_hangs(
         publisher = Publisher(blank, remote_to(hub), limits)
         publisher.start()
         assert publisher.is_reading_back
-        time.sleep(1.2)
+        eventually(lambda: not publisher.is_reading_back)
         publisher.admit()
         publisher.stop(flush_s=0)
 

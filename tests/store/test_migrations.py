@@ -17,8 +17,8 @@ from store import migrations
 from store.database import Database
 from store.guesses import Guess, GuessStore
 from store.schema import metadata
-
-ROOT = Path(__file__).parents[2]
+from tests.support.processes import ROOT
+from tests.support.waiting import PATIENCE_S
 
 NEXT_REVISION = """
 import sqlalchemy as sa
@@ -176,6 +176,7 @@ with Database(sys.argv[1]) as database:
 """
 
 
+@pytest.mark.server
 def test_processes_may_open_a_new_database_at_once(database_url: str) -> None:
     openers = [
         subprocess.Popen(
@@ -195,6 +196,6 @@ def test_processes_may_open_a_new_database_at_once(database_url: str) -> None:
         assert opener.stdin is not None
         opener.stdin.write("go\n")
         opener.stdin.flush()
-    told = [opener.communicate(timeout=180) for opener in openers]
+    told = [opener.communicate(timeout=PATIENCE_S) for opener in openers]
     assert [errors for _, errors in told] == [""] * 4
     assert len({output for output, _ in told}) == 1, "one id and one key for all"

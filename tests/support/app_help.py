@@ -7,8 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,21 +15,14 @@ from typing import Any
 
 import httpx
 
-ROOT = Path(__file__).parents[2]
+from tests.support.processes import ROOT
+from tests.support.waiting import PATIENCE_S, eventually
 
 
 def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
-
-
-def eventually(is_so: Callable[[], object]) -> None:
-    """Wait until it is so; the bound is only there for the test to end."""
-    end = time.monotonic() + 120
-    while not is_so():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.05)
 
 
 @dataclass
@@ -46,14 +38,14 @@ class AppProcess:
 
     def answers(self, path: str) -> bool:
         try:
-            return httpx.get(f"{self.url}{path}", timeout=30).status_code == 200
+            return httpx.get(f"{self.url}{path}", timeout=PATIENCE_S).status_code == 200
         except httpx.TransportError:
             return False
 
     def terminate(self) -> int:
         """Send SIGTERM, as ``docker stop`` does; returns the exit code."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(120)
+        return self.process.wait(PATIENCE_S)
 
 
 @contextmanager
@@ -77,7 +69,7 @@ def app_process(folder: Path, env: Mapping[str, str]) -> Iterator[AppProcess]:
         yield running
     finally:
         process.kill()
-        process.wait(120)
+        process.wait(PATIENCE_S)
 
 
 class _AsIfSecure(httpx.HTTPTransport):
@@ -97,7 +89,9 @@ class Visitor:
 
     def __init__(self, url: str, *, source: str | None = None, **headers: str) -> None:
         transport = _AsIfSecure(local_address=source)
-        self.http = httpx.Client(base_url=url, timeout=60, headers=headers, transport=transport)
+        self.http = httpx.Client(
+            base_url=url, timeout=PATIENCE_S, headers=headers, transport=transport
+        )
         self.config = self.http.get("/config").json()
 
     def find(self, **props: object) -> int:

@@ -17,9 +17,6 @@ from datetime import UTC, datetime
 from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.guesses import Action, Guess, GuessStore
-from store.hub.publisher import Limits, Publisher
-from store.hub.remote import Remote
-from tests.support.fake_hub import WRITE
 
 ACTIONS: tuple[Action, ...] = ("guess", "guess", "skip", "broken", "timeout")
 
@@ -58,6 +55,10 @@ def write(store: GuessStore, pause_s: float) -> None:
 
 
 def publishing(database: Database, endpoint: str) -> GuessStore:
+    from store.hub.publisher import Limits, Publisher  # slow to load, and seldom needed
+    from store.hub.remote import Remote
+    from tests.support.fake_hub import WRITE
+
     remote = Remote("tester/plays", WRITE, endpoint, timeout_s=1, deadline_s=3)
     publisher = Publisher(database, remote, Limits(interval_s=0.2, max_wait_s=0.5))
     publisher.start()

@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import subprocess
-import sys
 import time
 from collections import Counter
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from huggingface_hub import constants
@@ -26,8 +22,8 @@ from store.hub.publisher import Publisher
 from store.hub.rewriting import join_days
 from tests.support.fake_hub import FakeHub, serving
 from tests.support.hub_help import ids_on, remote_to
+from tests.support.processes import GuessWriter
 
-ROOT = Path(__file__).parents[2]
 FAULTS: list[dict[str, Any]] = [
     {"status": 412},
     {"status": 429, "headers": {"Retry-After": "1"}},
@@ -68,14 +64,13 @@ def kill_often(urls: list[str], n_kills: int, seed: int = 0) -> Outcome:
             n_faults += len(faults)
             for fault in faults:
                 hub.fail(**fault)
-            writers = [_start(url, hub) for url in urls]
+            writers = [GuessWriter(url, hub.endpoint) for url in urls]
             for writer in writers:
-                acknowledged += _read(writer, rng.randrange(50, 300))
+                acknowledged += writer.read(rng.randrange(50, 300))
             _wait_for_a_commit(hub, rng.choice([0, 10, 10, 10]))
             time.sleep(rng.uniform(0, 0.3))  # some die while the Hub is at it, some after
             for writer in writers:
-                writer.kill()
-                acknowledged += _read(writer)
+                acknowledged += writer.kill()
         hub.faults.clear()
         return _counted(hub, urls, acknowledged, n_kills, n_faults)
 
@@ -112,29 +107,6 @@ def _counted(
         published_but_not_stored=len(published.keys() - stored),
         waiting=waiting,
     )
-
-
-def _start(url: str, hub: FakeHub) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.support.guess_writer", url, hub.endpoint],
-        cwd=ROOT,
-        env={**os.environ, "HF_HUB_DISABLE_XET": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-
-
-def _read(writer: subprocess.Popen[str], at_most: int | None = None) -> list[str]:
-    assert writer.stdout is not None
-    if at_most is not None:
-        lines = [line for line, _ in zip(writer.stdout, range(at_most), strict=False)]
-        assert len(lines) == at_most, "the writer ended early"
-        return [line.strip() for line in lines]
-    lines = list(writer.stdout)
-    writer.stdout.close()
-    writer.wait(120)
-    return [line.strip() for line in lines if line.endswith("\n")]
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from typing import Any
 
 import uvicorn
 
+from tests.support.waiting import PATIENCE_S
+
 
 @contextmanager
 def served(app: Any, port: int = 0, *, shutdown_s: int = 0) -> Iterator[str]:
@@ -27,5 +29,5 @@ def served(app: Any, port: int = 0, *, shutdown_s: int = 0) -> Iterator[str]:
         yield f"http://127.0.0.1:{socket.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(PATIENCE_S)
         socket.close()

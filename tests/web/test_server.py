@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import socket
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import httpx
@@ -15,26 +10,21 @@ import pytest
 
 import app
 from agl1k_core.errors import Agl1kError
+from tests.support.app_help import app_process
+from tests.support.waiting import PATIENCE_S
 from web.server import listening
 
-ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.server
 
 
 def test_sigterm_ends_it_with_a_page_open_and_without_a_traceback(tmp_path: Path) -> None:
-    port = _free_port()
-    env = {**os.environ, "AGL1K_DATA": str(tmp_path), "PORT": str(port)}
-    process = subprocess.Popen(
-        [sys.executable, "app.py"], cwd=ROOT, env=env, stderr=subprocess.PIPE, text=True
-    )
-    url = f"http://127.0.0.1:{port}"
-    _wait_until_healthy(url)
-    with httpx.stream("GET", f"{url}/gradio_api/heartbeat/abc", timeout=30) as page:
-        next(page.iter_raw())
-        process.send_signal(signal.SIGTERM)
-        _, told = process.communicate(timeout=60)
-    assert process.returncode in (0, -signal.SIGTERM)
-    assert "Traceback" not in told
-    assert f"http://127.0.0.1:{port}" in told
+    with app_process(tmp_path, {}) as running:
+        address = f"{running.url}/gradio_api/heartbeat/abc"
+        with httpx.stream("GET", address, timeout=PATIENCE_S) as page:
+            next(page.iter_raw())
+            assert running.terminate() in (0, -signal.SIGTERM)
+        assert "Traceback" not in running.said()
+        assert running.url in running.said()
 
 
 def test_an_address_in_use_is_reported() -> None:
@@ -71,19 +61,3 @@ def test_the_app_ends_with_a_sentence_if_its_port_is_in_use(
         assert app.main(["--host", "127.0.0.1", "--port", str(first.getsockname()[1])]) == 1
     assert "Address already in use" in capsys.readouterr().err
     assert not (tmp_path / "data").exists(), "nothing was touched"
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
-def _wait_until_healthy(url: str) -> None:
-    for _ in range(1200):
-        try:
-            if httpx.get(f"{url}/healthz").status_code == 200:
-                return
-        except httpx.TransportError:
-            time.sleep(0.1)
-    pytest.fail("the app did not start")

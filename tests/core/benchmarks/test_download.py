@@ -307,6 +307,7 @@ def test_a_compressed_answer_is_not_stored(server: HostileServer, tmp_path: Path
     assert server.requests[0].headers["accept-encoding"] == "identity"
 
 
+@pytest.mark.server
 def test_an_unreachable_server_is_reported(tmp_path: Path) -> None:
     with hostile_server() as server:
         url = server.put("/f", BODY)

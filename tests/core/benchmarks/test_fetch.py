@@ -164,6 +164,7 @@ def test_a_listing_without_the_file_has_no_checksums(xml: bytes) -> None:
     assert archive_checksums(xml, "a.mp3") == {}
 
 
+@pytest.mark.server
 def test_an_unreachable_source_is_given_up(tmp_path: Path) -> None:
     with hostile_server() as server:
         names = {f"k{number}": "x.mp3" for number in range(60)}

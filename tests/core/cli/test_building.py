@@ -20,6 +20,8 @@ from game.clips import ClipStore
 from tests.support import raw_recordings as raw
 from tests.support import tagger_models
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,6 +138,7 @@ def test_what_cannot_be_done_is_refused(
     assert not (tmp_path / "bench").exists()
 
 
+@pytest.mark.server
 @pytest.mark.skipif(os.name != "posix", reason="kills with a signal")
 def test_a_killed_run_goes_on_with_the_same_result(forty: Path, tmp_path: Path) -> None:
     options = [forty, "--tagger", "none", "--name", "x"]

@@ -11,8 +11,9 @@ from typer.testing import CliRunner, Result
 
 from agl1k_core import benchmarks
 from agl1k_core.cli.main import app
+from agl1k_core.config import Config
 from tests.support import sounds
-from tests.support.hostile_server import HostileServer, hostile_server
+from tests.support.hostile_server import HASTY, HostileServer, hostile_server
 
 HEADER = (
     "key,short_key,longitude,latitude,altitude,description,title,mp3name,mp3seconds,city,country,"
@@ -69,8 +70,16 @@ def test_fetch_of_a_clip_that_does_not_exist(source: HostileServer) -> None:
     assert "AGL1K has no clip nowhere" in result.stderr
 
 
-def test_a_broken_table_does_not_replace_a_good_one(source: HostileServer, tmp_path: Path) -> None:
+def test_a_broken_table_does_not_replace_a_good_one(
+    source: HostileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run("fetch")
+    bring_table = benchmarks.bring_table
+
+    def hastily(config: Config, patience: object) -> Path:
+        return bring_table(config, patience=HASTY)
+
+    monkeypatch.setattr(benchmarks, "bring_table", hastily)
     source.put("/table.csv", b"<html>not a table</html>")
     result = run("fetch")
     assert result.exit_code == 1

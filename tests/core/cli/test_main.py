@@ -28,6 +28,7 @@ def test_every_command_explains_itself(command: str) -> None:
     assert f"{command} [OPTIONS]" in " ".join(result.stdout.split())
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     "arguments", [["--version"], ["filter", "nowhere.wav"], ["localizability", "fit", "--help"]]
 )

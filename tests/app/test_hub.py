@@ -6,7 +6,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
@@ -20,18 +20,12 @@ from leaderboard.submit import Form, Published, publish
 from store.database import Database
 from store.guesses import GuessStore
 from store.hub.publisher import FULL, Limits
-from tests.support.app_help import Player, app_process, eventually, free_port
+from tests.support.app_help import Player, app_process, free_port
 from tests.support.fake_hub import WRITE, FakeHub, serving
 from tests.support.hub_help import ids_on, rows_on
 from tests.support.toy_board import prediction_file
+from tests.support.waiting import PATIENCE_S, eventually
 from web.settings import Settings
-
-
-@pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
-    with serving(FakeHub()) as started:
-        yield started
 
 
 def environment(folder: Path, endpoint: str, **changed: str) -> dict[str, str]:
@@ -55,8 +49,8 @@ def play_one(client: TestClient) -> None:
     """A guess, by the rules of the game."""
     game = client.app.state.services.game  # type: ignore[attr-defined]
     player = game.new_player()
-    view = game.start_free(player, "demo")
-    game.guess(game.start_clip(view.token, player).token, player, 1.0, 2.0)
+    view = game.start_free(player, "demo", begin=True)
+    game.guess(view.token, player, 1.0, 2.0)
 
 
 def test_without_a_dataset_it_is_ready_and_publishes_nothing(tmp_path: Path) -> None:
@@ -86,7 +80,8 @@ def test_the_app_is_up_without_the_hub_and_pushes_when_it_returns(
     limits = Limits(interval_s=0.2, answer_s=1, max_wait_s=1)
     monkeypatch.setattr("store.hub.connect.limits_for", lambda _: limits)
     port, hub = free_port(), FakeHub()
-    with client_for(tmp_path, f"http://127.0.0.1:{port}") as client:
+    with ExitStack() as app:
+        client = app.enter_context(client_for(tmp_path, f"http://127.0.0.1:{port}"))
         with nowhere(port, how):
             assert client.get("/healthz").status_code == 200
             assert client.get("/").status_code == 200
@@ -94,7 +89,8 @@ def test_the_app_is_up_without_the_hub_and_pushes_when_it_returns(
             play_one(client)
         with serving(hub, port):
             eventually(lambda: "tester/plays" in hub.repos and ids_on(hub))
-        assert len(ids_on(hub)) == 1
+            app.close()  # while the Hub is there: else its client retries for half a minute
+    assert len(ids_on(hub)) == 1
 
 
 def until_ready(client: TestClient) -> None:
@@ -205,7 +201,7 @@ class Crowd:
         """How many guesses were acknowledged."""
         self.ended = True
         for thread in self.threads:
-            thread.join(120)
+            thread.join(PATIENCE_S)
         return self.guesses
 
 

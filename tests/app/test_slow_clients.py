@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from tests.support.app_help import AppProcess, Player, app_process
+from tests.support.waiting import PATIENCE_S
 
 #: More of each than the server has threads.
 N_SLOW = 60
@@ -35,9 +36,9 @@ def test_others_are_served_while_many_are_slow(tmp_path: Path) -> None:
             for _ in range(N_SLOW):
                 connection = slow.enter_context(_connected(app))
                 connection.sendall(request.encode())
-        assert httpx.get(f"{app.url}/healthz", timeout=60).json()["status"] == "ok"
-        assert httpx.get(f"{app.url}{clip}", timeout=60).status_code == 200
-        assert httpx.get(f"{app.url}/api/leaderboard", timeout=60).status_code == 200
+        assert httpx.get(f"{app.url}/healthz", timeout=PATIENCE_S).json()["status"] == "ok"
+        assert httpx.get(f"{app.url}{clip}", timeout=PATIENCE_S).status_code == 200
+        assert httpx.get(f"{app.url}/api/leaderboard", timeout=PATIENCE_S).status_code == 200
         player.guess(1.5, 2.5)
         assert player.buttons == {"next"}
         slow.close()

@@ -17,13 +17,14 @@ import pytest
 import app as app_module
 from agl1k_core.benchmarks import open_registry
 from agl1k_core.config import Config
-from tests.support.app_help import AppProcess, Visitor, app_process, eventually
+from tests.support.app_help import AppProcess, Visitor, app_process
 from tests.support.fake_hub import WRITE, FakeHub
 from tests.support.fake_hub import serving as serving_hub
 from tests.support.fake_openid import CLIENT_SECRET, MAIL_HOST, TOKEN_START, FakeOpenId, serving
 from tests.support.hub_help import rows_on
 from tests.support.served import served
 from tests.support.toy_board import prediction_file
+from tests.support.waiting import eventually
 from web.settings import Settings
 
 TELLTALES = (TOKEN_START, MAIL_HOST, "Telltale", CLIENT_SECRET, "id-of-alice", "eyJ")

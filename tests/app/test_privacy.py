@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,10 +23,12 @@ from agl1k_core.benchmarks import open_registry
 from agl1k_core.config import Config
 from store.database import Database
 from store.guesses import GuessStore
-from tests.support.app_help import ROOT, AppProcess, Player, app_process, eventually
+from tests.support.app_help import AppProcess, Player, app_process
 from tests.support.fake_hub import WRITE, FakeHub, serving
 from tests.support.hub_help import ids_on, rows_on
+from tests.support.processes import run_python
 from tests.support.toy_board import prediction_file
+from tests.support.waiting import eventually
 
 FROM = "127.0.0.77"  # an address of this machine that nobody else uses
 TOLD = {
@@ -171,12 +170,8 @@ def holders(found: dict[str, bytes], *words: str) -> list[tuple[str, str]]:
 
 
 def admin(visited: Visited, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "agl1k_core", "admin", *arguments],
-        cwd=ROOT, env={**os.environ, **visited.env, "AGL1K_DATA": str(visited.data),
-                       "HF_HUB_DISABLE_XET": "1"},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    env = {**visited.env, "AGL1K_DATA": str(visited.data), "HF_HUB_DISABLE_XET": "1"}
+    done = run_python("-m", "agl1k_core", "admin", *arguments, env=env)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 

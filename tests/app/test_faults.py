@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import pytest
 
+import app as app_module
 from store.database import Database
 from store.guesses import GuessStore
-from tests.support.app_help import ROOT, Player, app_process, eventually
-from tests.support.fake_hub import WRITE, FakeHub, serving
+from tests.support.app_help import Player, app_process
+from tests.support.fake_hub import WRITE, FakeHub
 from tests.support.hub_help import ids_on
+from tests.support.waiting import eventually
+
+Start = Callable[[Path], str]
 
 
 @pytest.fixture
@@ -31,12 +34,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
             subprocess.run(["umount", "-l", str(disk)], check=True)
             return
     pytest.skip("this user may not mount a disk in memory")
-
-
-@pytest.fixture
-def hub() -> Iterator[FakeHub]:
-    with serving(FakeHub()) as started:
-        yield started
 
 
 def published_to(hub: FakeHub, database: Path) -> dict[str, str]:
@@ -83,42 +80,45 @@ def test_a_disk_that_fills_up_refuses_politely_and_heals(
     assert sorted(guess.guess_id for guess in stored) == ids_on(hub)
 
 
-def start(env: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """The app, which does not come up."""
-    own = {**os.environ, "AGL1K_DATA": str(folder), "PORT": "0", **env}
-    return subprocess.run(
-        [sys.executable, "app.py"],
-        cwd=ROOT, env=own, capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
+@pytest.fixture
+def start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Start:
+    """Start the app on a database, with which it does not come up; returns what it says."""
+
+    def start(database: Path) -> str:
+        monkeypatch.setenv("AGL1K_DATA", str(tmp_path / "data"))
+        monkeypatch.setenv("AGL1K_DATABASE", f"sqlite:///{database}")
+        assert app_module.main(["--host", "127.0.0.1", "--port", "0"]) == 1
+        return capsys.readouterr().err
+
+    return start
 
 
-def test_a_disk_that_only_reads_is_told_at_the_start(tmp_path: Path, small_disk: Path) -> None:
+def test_a_disk_that_only_reads_is_told_at_the_start(start: Start, small_disk: Path) -> None:
     Database(f"sqlite:///{small_disk / 'agl1k.db'}").close()
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     before = (small_disk / "agl1k.db").read_bytes()
-    done = start({"AGL1K_DATABASE": f"sqlite:///{small_disk / 'agl1k.db'}"}, tmp_path)
-    assert done.returncode == 1
-    assert "agl1k.db cannot be" in done.stderr
-    assert "Traceback" not in done.stderr
+    said = start(small_disk / "agl1k.db")
+    assert "agl1k.db cannot be" in said
+    assert "Traceback" not in said
     assert (small_disk / "agl1k.db").read_bytes() == before
 
 
-def test_a_full_disk_is_told_at_the_start(tmp_path: Path, small_disk: Path) -> None:
+def test_a_full_disk_is_told_at_the_start(start: Start, small_disk: Path) -> None:
     fill(small_disk)
-    done = start({"AGL1K_DATABASE": f"sqlite:///{small_disk / 'agl1k.db'}"}, tmp_path)
-    assert done.returncode == 1
-    assert "the disk is full" in done.stderr
-    assert "Traceback" not in done.stderr
+    said = start(small_disk / "agl1k.db")
+    assert "the disk is full" in said
+    assert "Traceback" not in said
 
 
-def test_a_damaged_file_is_told_and_left_as_it_is(tmp_path: Path) -> None:
+def test_a_damaged_file_is_told_and_left_as_it_is(start: Start, tmp_path: Path) -> None:
     file = tmp_path / "agl1k.db"
     Database(f"sqlite:///{file}").close()
     content = bytearray(file.read_bytes())
     content[4096:12288] = os.urandom(8192)
     file.write_bytes(content)
-    done = start({"AGL1K_DATABASE": f"sqlite:///{file}"}, tmp_path)
-    assert done.returncode == 1
-    assert "agl1k.db is damaged, or is not an SQLite database. Nothing was changed." in done.stderr
-    assert "Traceback" not in done.stderr
+    said = start(file)
+    assert "agl1k.db is damaged, or is not an SQLite database. Nothing was changed." in said
+    assert "Traceback" not in said
     assert file.read_bytes() == content

@@ -14,7 +14,8 @@ import httpx
 
 from store.database import Database
 from store.guesses import Guess, GuessStore
-from tests.support.app_help import AppProcess, Player, app_process, eventually
+from tests.support.app_help import AppProcess, Player, app_process
+from tests.support.waiting import PATIENCE_S, eventually
 
 N_PLAYERS = 4
 
@@ -30,7 +31,7 @@ def test_two_servers_on_one_database(tmp_path: Path, database_url: str) -> None:
         _both_give_the_same_daily(first, second)
         _a_clip_is_answered_once(first, second, database_url)
         told = _answers_until_killed(first, second)
-        assert first.process.wait(120) == -signal.SIGKILL
+        assert first.process.wait(PATIENCE_S) == -signal.SIGKILL
         assert second.process.poll() is None
         again = start("again")
         stored = _stored(database_url)
