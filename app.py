@@ -146,7 +146,7 @@ def build_page(services: Services) -> gr.Blocks:
     settings, registry = services.settings, services.registry
     names = {slug: benchmark.name for slug, benchmark in registry.benchmarks.items()}
     play = Play(services.game, [registry.default, *registry.benchmarks])
-    turns = ScoringQueue()
+    scoring_queue = ScoringQueue()
     with Page(title="AGL1K: hear a place, find it on the map") as page:
         gr.HTML(frame.header_html(), padding=False)
         notice = gr.HTML(padding=False, elem_classes="agl-news")
@@ -156,11 +156,11 @@ def build_page(services: Services) -> gr.Blocks:
             with gr.Tab("Leaderboard", id="leaderboard"):
                 build_leaderboard(services.boards, tiles=settings.tiles)
             with gr.Tab("Submit", id="submit"):
-                build_submit(services.boards, settings, turns)
+                build_submit(services.boards, settings, scoring_queue)
             with gr.Tab("About", id="about"):
                 gr.Markdown(frame.about_markdown(), elem_classes="agl-about")
                 own_id = gr.Markdown(elem_classes="agl-about")
-        build_endpoints(services.boards, settings, turns)
+        build_endpoints(services.boards, settings, scoring_queue)
         href = gr.Textbox(visible=False)
 
         page.load(

@@ -23,7 +23,7 @@ _FRESH = {"Cache-Control": "no-cache"}
 
 
 def leaderboard_router(boards: Boards) -> APIRouter:
-    """Routes under ``/api/leaderboard``; the first of ``boards`` is the one shown unasked."""
+    """Routes under ``/api/leaderboard``; the first of ``boards`` is the default."""
     router = APIRouter(prefix="/api/leaderboard", tags=["leaderboard"])
 
     @router.get("", summary="Rows of a board as JSON")
@@ -63,19 +63,19 @@ def leaderboard_router(boards: Boards) -> APIRouter:
 
 
 def board_page(boards: Boards, query_text: str) -> str:
-    """The board's HTML for the query of an address; nonsense in it shows the default."""
+    """The board's HTML for an address's query; invalid parts of it are ignored."""
     return render.board_page(view_of(boards, parse(query_text)), boards)
 
 
 def view_of(boards: Boards, query: Query) -> View:
-    """The view of a query, on the first board when it names none that we have."""
+    """The view of a query, on the first board if the query's board is unknown."""
     board = boards.get(query.board) or next(iter(boards.values()))
     subset = query.subset if query.subset in subset_sizes(board) else "all"
     return make_view(board, replace(query, board=board.slug, subset=subset))
 
 
 def _strict_query(boards: Boards, request: Request) -> Query:
-    """The query of an address; a program that misspells something must hear of it."""
+    """The query of an address; raises ``HTTPException`` with everything invalid in it."""
     query = parse(request.url.query)
     board = _board(boards, request.query_params.get("board", ""))
     wrong = complaints(request.query_params)

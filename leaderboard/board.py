@@ -1,8 +1,8 @@
 """One board per benchmark: its rows, their ranks, and the predictions behind them.
 
-Everything is computed when asked for and kept until the store changes, so that what somebody
-publishes or withdraws is seen at the next look. Scoring takes seconds: whoever looks first waits
-for it, and whoever looks meanwhile sees the board as it was.
+Everything is computed on request and cached until the store changes, so that the next request shows
+what was published or withdrawn. Scoring takes seconds: the first request waits for it, and others
+get the previous board meanwhile.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _BASELINE_NAMES = {
     "median_location": "Median location",
 }
 _OTHER_TABLE = "Scored on another version of this benchmark's table, so it cannot be compared."
-_NO_TABLE = "The benchmark's table is not here, so nothing can be compared clip by clip."
-_NO_FILE = "Its file cannot be read any more with this version of the table."
+_NO_TABLE = "The benchmark's table is not on this server, so nothing can be compared clip by clip."
+_NO_FILE = "Its file can no longer be read with this version of the table."
 _FEW_CLIPS = f"A rank needs guesses on {FEWEST_CLIPS} clips of this subset."
 
 #: Evaluations of submissions that nobody has looked at yet; beyond these the file is read again.
@@ -57,8 +57,8 @@ class _Part:
 class Board:
     """The board of one benchmark; every method may be called from any thread.
 
-    ``load`` gives the benchmark, or raises ``Agl1kError`` as long as its table is not at hand: it
-    is asked again until it succeeds, so that a table fetched later is found without a restart.
+    ``load`` returns the benchmark, or raises ``Agl1kError`` while its table is missing. It is
+    retried until it succeeds, so that a table fetched later is found without a restart.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Board:
         return self._benchmark
 
     def rows(self) -> tuple[Row, ...]:
-        """Every row: verified, people, our baselines, reported; in no order that means anything."""
+        """All rows: verified, people, our baselines, reported; in no particular order."""
         own = (row for part in self._parts() for row in part.rows)
         return (*own, *reported_rows(self.slug))
 
@@ -105,18 +105,18 @@ class Board:
         return next((row for row in self.rows() if row.row_id == row_id), None)
 
     def scored(self, row_id: str) -> Evaluation | None:
-        """The evaluation behind a row, clip by clip; None for one that cannot be recomputed."""
+        """The evaluation behind a row, or None if it cannot be recomputed."""
         found = (part.scored[row_id] for part in self._parts() if row_id in part.scored)
         return next(found, None)
 
     def ranks(self, metric: str, subset: str) -> Mapping[str, Rank]:
-        """Row id -> rank by a metric on a subset, for the rows that have one."""
+        """The rank by a metric on a subset of each row that has one, by row id."""
         parts = self._parts()
         with self._lock:
-            kept = self._ranks.setdefault(
+            cached = self._ranks.setdefault(
                 (metric, subset), StaleWhileRefreshing[Mapping[str, Rank]]({})
             )
-        return kept.at(parts, lambda _: self._ranked(parts, metric, subset))
+        return cached.at(parts, lambda _: self._ranked(parts, metric, subset))
 
     def why_unranked(self, row: Row) -> str:
         """Why a row has no rank."""
@@ -152,7 +152,7 @@ class Board:
         return {key: _guesses_at(scored, key) for key in keys}
 
     def _parts(self) -> tuple[_Part, _Part, _Part]:
-        """Submissions, people and baselines, as they are now."""
+        """The current submissions, people and baselines."""
         models = self._submitted()
         if self.benchmark is None:
             return models, _Part(), _Part()
@@ -207,7 +207,7 @@ class Board:
         return self._baselines.at(benchmark.content_hash, lambda _: _baselines(benchmark))
 
     def _crowd(self, benchmark: Benchmark) -> _Part:
-        """The people's row, made anew when there are new guesses, but not all the time."""
+        """The people's row, rebuilt if there are new guesses, but not too often."""
         if self._clock() < self._people_next:
             return self._people.value
         return self._people.at(
@@ -238,7 +238,7 @@ def _baselines(benchmark: Benchmark) -> _Part:
 
 
 def people_row(guesses: GuessStore, benchmark: Benchmark) -> tuple[Row, Evaluation] | None:
-    """All players as a row, and the evaluation behind it; None when nobody has guessed."""
+    """All players as a row, and the evaluation behind it; None if nobody has guessed."""
     table = guesses.table(benchmark.slug)
     scored = people.score_people(table, benchmark)
     if scored is None:
@@ -257,7 +257,7 @@ def people_row(guesses: GuessStore, benchmark: Benchmark) -> tuple[Row, Evaluati
 
 
 def submission_row(submission: Submission) -> Row:
-    """A submission as a row, with the numbers as they were stored."""
+    """A submission as a row, with its stored numbers."""
     return scored_row(
         submission.submission_id,
         submission.kind,

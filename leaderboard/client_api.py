@@ -1,7 +1,7 @@
 """The board for programs that use ``gradio_client``; ``docs/leaderboard-api.md`` documents it.
 
-Files come through ``Upload``, which takes nothing but what was uploaded: a plain
-``gr.api`` would read any path that a caller names.
+Files come through ``Upload``, which accepts only uploaded files: a plain ``gr.api``
+would read any path that a caller names.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ Json = dict[str, Any]
 
 
 def refused(message: str) -> gr.Error:
-    """What a caller is told; no traceback of it fills the log, and nothing of the caller's file."""
+    """An error for the caller; neither a traceback nor the caller's file gets into the log."""
     return gr.Error(message, print_exception=False)
 
 
 class Endpoints:
-    """The functions behind the endpoints; what cannot be done is a ``gr.Error`` that says why."""
+    """The functions behind the endpoints; if something cannot be done, ``gr.Error`` says why."""
 
     def __init__(self, boards: Boards, settings: Settings) -> None:
         self.boards, self.settings = boards, settings
 
     def board_of(self, slug: str) -> Board:
-        """The board of that name, the first when it is empty."""
+        """The board with this slug, or the first if it is empty."""
         if slug and slug not in self.boards:
             raise refused(f"There is no board {slug[:40]!r}. There are: {', '.join(self.boards)}.")
         return self.boards[slug] if slug else next(iter(self.boards.values()))
@@ -81,7 +81,7 @@ class Endpoints:
         prompt: str,
         model_date: str,
     ) -> Json:
-        """Put a prediction file on a board; the answer holds the key that withdraws it."""
+        """Publish a prediction file; the answer holds the key for withdrawing it."""
         if not file:
             raise refused("Give a prediction file: gradio_client.handle_file(path).")
         given = (model, organisation, link, weights, prompt, model_date)
@@ -106,7 +106,7 @@ class Endpoints:
         }
 
     def withdraw(self, submission_id: str, withdraw_key: str) -> Json:
-        """Take a submission off its board, with the key told when it was published."""
+        """Take a submission off its board, with the key shown when it was published."""
         store = next(iter(self.boards.values())).submissions
         try:
             message = submit.withdraw(store, submission_id or "", withdraw_key or "")
@@ -119,8 +119,8 @@ def _busy(error: Agl1kError) -> Json:
     raise refused(str(error)) from None
 
 
-def build_endpoints(boards: Boards, settings: Settings, turns: ScoringQueue) -> None:
-    """Expose the endpoints; call it inside ``gr.Blocks``. Nothing of it is seen on the page."""
+def build_endpoints(boards: Boards, settings: Settings, scoring_queue: ScoringQueue) -> None:
+    """Expose the endpoints; call it inside ``gr.Blocks``. The page does not show them."""
     endpoints = Endpoints(boards, settings)
     with gr.Row(visible=False):
         file = Upload(label="file")
@@ -136,8 +136,8 @@ def build_endpoints(boards: Boards, settings: Settings, turns: ScoringQueue) -> 
         board = text("board")
         expose(endpoints.leaderboard, [board, text("query")])
         expose(endpoints.compare, [board, text("first"), text("second")])
-        expose(turns.taking(endpoints.dry_run, _busy), [file, board])
+        expose(scoring_queue.queued(endpoints.dry_run, _busy), [file, board])
         about = [text("organisation"), text("link"), text("weights"), text("prompt")]
         described = [text("model"), *about, text("model_date")]
-        expose(turns.taking(endpoints.publish, _busy), [file, board, *described])
+        expose(scoring_queue.queued(endpoints.publish, _busy), [file, board, *described])
         expose(endpoints.withdraw, [text("submission_id"), text("withdraw_key")])

@@ -1,4 +1,4 @@
-"""What a board can show in a column, how it is written, and which way is better."""
+"""The columns of a board: how their values are written, and whether lower is better."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agl1k_core.scoring import CLIP_METRICS, LOWER_IS_BETTER, METRICS, THRESHOLD
 
 Unit = Literal["km", "points", "share", "count", "text"]
 
-#: Subset of a benchmark -> how it is called on the page; "all" is the whole.
+#: Subset -> its name on the page; "all" is the whole benchmark.
 SUBSETS: Mapping[str, str] = {
     "all": "All clips",
     "speech": "Speech",
@@ -51,7 +51,7 @@ class Column:
         return self.name in LOWER_IS_BETTER
 
     def text(self, value: float, *, coarse: bool = False) -> str:
-        """A value as the page shows it; "–" where there is none. ``coarse``: two digits known."""
+        """A value for the page, "–" if there is none. ``coarse``: shares have two digits."""
         if not math.isfinite(value):
             return "–"
         if self.unit == "share":
@@ -88,10 +88,20 @@ def _metric_columns() -> list[Column]:
             )
             for label in labels
         ),
-        Column("balanced_geoscore", "Balanced geoscore", "points", "Continents weigh alike"),
-        Column("balanced_distance_km", "Balanced distance, km", "km", "Continents weigh alike"),
-        Column("balanced_continent_accuracy", "Balanced continent, %", "share", "Continents alike"),
-        Column("balanced_country_accuracy", "Balanced country, %", "share", "Continents alike"),
+        Column("balanced_geoscore", "Balanced geoscore", "points", "All continents count alike"),
+        Column("balanced_distance_km", "Balanced distance, km", "km", "All continents count alike"),
+        Column(
+            "balanced_continent_accuracy",
+            "Balanced continent, %",
+            "share",
+            "All continents count alike",
+        ),
+        Column(
+            "balanced_country_accuracy",
+            "Balanced country, %",
+            "share",
+            "All continents count alike",
+        ),
     ]
     return found
 

@@ -116,10 +116,10 @@ def _gap_json(gap: MetricGap) -> dict[str, object]:
 def _comparable(board: Board, row_id: str) -> tuple[Row, Evaluation]:
     row = board.row(row_id)
     if row is None:
-        raise Agl1kError("One of these rows is not on this board any more. Choose another.")
+        raise Agl1kError("One of these rows is not on this board (any longer). Choose another.")
     scored = board.scored(row_id)
     if scored is None:
-        reason = board.why_unranked(row) or "Its predictions are not here."
+        reason = board.why_unranked(row) or "Its predictions are not on this server."
         raise Agl1kError(f"{row.model} cannot be compared clip by clip. {reason}")
     return row, scored
 

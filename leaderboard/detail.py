@@ -1,7 +1,7 @@
-"""What lies behind a row: confusion of continents, distances, subsets, the clips it found hardest.
+"""The details of a row: confusion of continents, distances, subsets, the hardest clips.
 
-Keys and true places are public data of a benchmark. Titles and sounds are left out: a key alone
-does not tell a player which clip is playing.
+A benchmark's keys and true places are public. Titles and sounds are left out, since a key alone
+does not reveal to a player which clip is playing.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """``counts[i][j]``: records of true continent ``truth[i]`` that were given ``named[j]``."""
+    """``counts[i][j]``: records of true continent ``truth[i]`` answered with ``named[j]``."""
 
     truth: tuple[str, ...]
     named: tuple[str, ...]
     counts: tuple[tuple[int, ...], ...]
 
     def share(self, i: int, j: int) -> float:
-        """Share of a true continent's records, 0 where it has none."""
+        """Share of a true continent's records, 0 if it has none."""
         total = sum(self.counts[i])
         return self.counts[i][j] / total if total else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class HardClip:
-    """A clip that was placed far from where it is."""
+    """A clip that was placed far from its true place."""
 
     key: str
     truth: str
@@ -66,7 +66,7 @@ class ErrorPoint:
 
 @dataclass(frozen=True)
 class Detail:
-    """A row and what its predictions tell; without predictions only the row."""
+    """A row and the details from its predictions; without predictions only the row."""
 
     row: Row
     confusion: Confusion | None = None
@@ -127,7 +127,7 @@ def _truth_of(rows: ScoredRows, i: int) -> Sequence[str]:
 
 
 def answer_of(rows: ScoredRows, i: int) -> str:
-    """What was answered in row ``i``: the names given, or the point, or the status."""
+    """The answer of row ``i``: the names given, or the point, or the status."""
     if not math.isfinite(rows.lat[i]):
         return str(rows.status[i])
     named = place_name((rows.labels["city"][i], rows.labels["country"][i]))

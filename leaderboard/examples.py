@@ -1,4 +1,4 @@
-"""Example prediction files, made from the benchmark at hand, without telling any place."""
+"""Example prediction files for a benchmark; they do not reveal any place."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _RECORDS: tuple[dict[str, object], ...] = (
 
 
 def example_csv(benchmark: Benchmark | None) -> str:
-    """A whole file in CSV that scores as the densest region does; three lines without a table."""
+    """A CSV file with the densest-region baseline; without a benchmark, three made-up lines."""
     if benchmark is not None:
         return predictions_csv(baseline(benchmark, "densest_region"))
     lines = ["key,latitude,longitude,city,country,continent,reason"]

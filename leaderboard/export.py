@@ -16,14 +16,14 @@ FIELDS = (
     "model", "kind", "organisation", "owner", "weights", "link", "date", "prompt", "note",
     "protocol", "published", "benchmark_hash", "scorer_version", "file_sha256",
 )  # fmt: skip
-#: Some spreadsheets take the wide forms for the plain ones.
+#: Some spreadsheets read the wide forms as the plain ones.
 _FORMULA_STARTS = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20", "\t", "\r", "\n")
 
 Cell = str | int | float
 
 
 def safe_cell(value: Cell | None) -> Cell:
-    """A cell that no spreadsheet takes for a formula; numbers stay numbers, absent is empty."""
+    """A cell that no spreadsheet reads as a formula; numbers stay numbers, NaN is empty."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return ""
     if isinstance(value, str) and value.lstrip(" \u00a0\ufeff").startswith(_FORMULA_STARTS):
@@ -61,7 +61,7 @@ def _cells(entry: Entry, subset: str) -> list[Cell | None]:
 
 
 def to_json(view: View) -> dict[str, Any]:
-    """The view as plain data: what was asked, of which benchmark, and the rows that match."""
+    """The view as plain data: the query, the benchmark and the matching rows."""
     benchmark = view.board.benchmark
     return {
         "board": view.board.slug,
@@ -80,7 +80,7 @@ def to_json(view: View) -> dict[str, Any]:
 
 
 def row_json(entry: Entry, subset: str) -> dict[str, Any]:
-    """One row: its fields, and its numbers on a subset; what is not known is null."""
+    """One row: its fields, and its numbers on a subset; unknown numbers are null."""
     row = entry.row
     intervals = row.intervals.get(subset, {})
     return {
@@ -102,5 +102,5 @@ def row_json(entry: Entry, subset: str) -> dict[str, Any]:
 
 
 def finite(value: float) -> float | None:
-    """The value, or None where JSON has no word for it."""
+    """The value, or None if it is not finite, which JSON cannot express."""
     return float(value) if math.isfinite(value) else None

@@ -14,7 +14,7 @@ from leaderboard.detail import Detail
 
 FloatArray = npt.NDArray[np.float64]
 
-#: Colours that are told apart on light and dark ground, also by the colour-blind.
+#: Colours that can be told apart on light and dark backgrounds, also by colour-blind people.
 FIRST, SECOND = "#11998e", "#d9822b"
 _NEAREST_KM, _FARTHEST_KM = 1.0, 20_040.0
 _BINS_PER_DECADE = 6
@@ -22,7 +22,7 @@ _TICKS_KM = (1, 10, 100, 1000, 10_000)
 
 
 def error_histogram(detail: Detail) -> go.Figure | None:
-    """How many clips lie at which distance, on a log scale; None where there are no distances."""
+    """How many clips are at which distance, on a log scale; None if there are no distances."""
     if detail.distances_km is None or not len(detail.distances_km):
         return None
     counts, edges = histogram(detail.distances_km)
@@ -77,7 +77,7 @@ def comparison_curves(comparison: RowComparison) -> go.Figure:
 
 
 def plain(name: str) -> str:
-    """A name as plotly shows it literally: it reads some HTML."""
+    """A name escaped for plotly, which interprets some HTML."""
     return name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -1,7 +1,7 @@
-"""All players as one row: stored guesses -> ``Predictions`` -> the same ``evaluate`` as a model's.
+"""All players as one row: their stored guesses are scored like a model's predictions.
 
-Guesses of one player belong together, so intervals are resampled by player. A guess counts once
-per player and clip, the first one: after it the player has seen the place.
+Intervals are resampled by player, since the guesses of one player are not independent. Only a
+player's first guess of a clip counts, because the place is shown after it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LABELS = ("city", "country", "continent")
 
 
 def counted_guesses(guesses: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
-    """The guesses that count: not on a broken clip, on this table, first per player and clip.
+    """The guesses that count: on a working clip of this table, the first per player and clip.
 
     ``guesses`` is ``GuessStore.table``, oldest first.
     """
@@ -58,22 +58,22 @@ def people_predictions(guesses: pd.DataFrame, benchmark: Benchmark) -> Predictio
 
 
 def score_people(guesses: pd.DataFrame, benchmark: Benchmark) -> Evaluation | None:
-    """All counted guesses under the protocol for people; None when there are none."""
+    """All counted guesses under the protocol for people; None if there are none."""
     predictions = people_predictions(guesses, benchmark)
     return evaluate(benchmark, predictions, PEOPLE) if len(predictions) else None
 
 
 def people_note(guesses: pd.DataFrame, benchmark: Benchmark) -> str:
-    """What the row counts, in a sentence."""
+    """What the row counts, in one sentence."""
     counted = counted_guesses(guesses, benchmark)
-    told = (
+    text = (
         f"{_n(len(counted), 'guess', 'guesses')} by {_n(counted['player_id'].nunique(), 'player')} "
         f"on {_n(counted['clip_key'].nunique(), 'clip')}."
     )
     again = len(guesses[guesses["action"] != "broken"]) - len(counted)
     if not again:
-        return told
-    return f"{told} {again} more do not count: repeated clips, or an older version of the table."
+        return text
+    return f"{text} {again} more do not count: repeated clips, or an older version of the table."
 
 
 def _n(count: int, one: str, many: str = "") -> str:

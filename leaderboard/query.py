@@ -1,4 +1,4 @@
-"""What a visitor asked of a board, and its form in an address: pure, and robust to nonsense."""
+"""A visitor's query of a board, and its form in an address; invalid input is ignored."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Query:
     """The state of a board's page.
 
     ``rank_by`` is the metric of the ranks; ``sort`` is "" for that metric. ``reverse`` turns the
-    order of a column around (best, or A, comes first without it). Empty ``kinds`` and ``weights``
-    let everything through. ``min_coverage`` is a percentage. ``row`` is the opened row, ``other``
-    the one it is compared with.
+    order of a column around (otherwise the best, or A, comes first). Empty ``kinds`` and
+    ``weights`` show everything. ``min_coverage`` is a percentage. ``row`` is the opened row,
+    ``other`` the one it is compared with.
     """
 
     board: str = ""
@@ -55,12 +55,12 @@ class Query:
 
     @property
     def filters(self) -> bool:
-        """Whether anything is asked that may hide rows."""
+        """Whether a search or filter is set."""
         return bool(self.search or self.kinds or self.weights or self.min_coverage)
 
 
 def parse(text: str) -> Query:
-    """The query in an address, with or without "?"; what makes no sense there is left out."""
+    """The query in an address, with or without "?"; invalid parts are ignored."""
     try:
         pairs = parse_qsl(text.lstrip("?"), max_num_fields=_MOST_FIELDS)
     except ValueError:
@@ -69,7 +69,7 @@ def parse(text: str) -> Query:
 
 
 def from_mapping(given: Mapping[str, str]) -> Query:
-    """The same from names and values already apart."""
+    """The same from names and values."""
     return Query(
         board=_text(given, "board"),
         subset=_one_of(given, "subset", SUBSETS, "all"),
@@ -88,13 +88,15 @@ def from_mapping(given: Mapping[str, str]) -> Query:
 
 
 def complaints(given: Mapping[str, str]) -> list[str]:
-    """What in names and values makes no sense, for programs; ``parse`` would pass over it."""
+    """Everything invalid in names and values, for programs; ``parse`` ignores it."""
     names = {field.name for field in fields(Query)}
-    found = [f"{name!r} is no parameter" for name in given if name not in names | {"tab"}]
+    found = [f"{name!r} is not a parameter" for name in given if name not in names | {"tab"}]
     for name, known in _CHOICES.items():
         asked = [value for value in given.get(name, "").split(",") if value]
         wrong = [value for value in asked if value not in known]
-        found += [f"{name} has no {value[:40]!r}; it has {', '.join(known)}" for value in wrong]
+        found += [
+            f"{name} has no value {value[:40]!r}; choose from {', '.join(known)}" for value in wrong
+        ]
     return found
 
 

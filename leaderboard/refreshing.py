@@ -1,4 +1,4 @@
-"""A value that takes long to make: kept, and made anew by one thread while the others go on."""
+"""A slow value that one thread rebuilds while the others use the previous one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _NEVER = object()
 
 
 class StaleWhileRefreshing(Generic[Value]):
-    """A value and the state it was made at.
+    """A value and the state for which it was made.
 
-    When the state has changed, the first thread that asks makes the value anew. Those that ask
-    meanwhile get the one before at once; only where there is none yet do they wait.
+    If the state has changed, the first thread that asks rebuilds the value. Threads that ask
+    meanwhile get the previous value at once; they wait only if there is none yet.
     """
 
     def __init__(self, value: Value) -> None:
@@ -23,7 +23,7 @@ class StaleWhileRefreshing(Generic[Value]):
         self._making = threading.Lock()
 
     def at(self, state: object, make: Callable[[Value], Value]) -> Value:
-        """The value at a state; ``make`` gets the one before."""
+        """The value for a state; ``make`` gets the previous value."""
         if state == self._at:
             return self.value
         if not self._making.acquire(blocking=self._at is _NEVER):

@@ -1,4 +1,4 @@
-"""Data of the board -> HTML, by templates that escape everything they are given."""
+"""The board's data as HTML; the templates escape everything they are given."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from leaderboard.view import NO_MODELS, View, subset_sizes
 STATUSES = ("answered", "refused", "unparseable", "error", "missing")
 STATUS_HELP = {
     "answered": "a usable point",
-    "refused": "will not or cannot tell",
+    "refused": "the model declined to answer",
     "unparseable": "an answer without a usable point",
     "error": "no answer from the model",
     "missing": "no record in the file",
@@ -71,7 +71,7 @@ def board_page(view: View, boards: Mapping[str, Board]) -> str:
 
 
 def row_detail(detail: Detail, board: Board) -> str:
-    """What lies behind a row, besides figure and map."""
+    """The details of a row, except figure and map."""
     row = detail.row
     return _render(
         "detail.html",
@@ -86,12 +86,12 @@ def row_detail(detail: Detail, board: Board) -> str:
 
 
 def comparison_page(comparison: RowComparison) -> str:
-    """Two rows against each other, besides the figure."""
+    """Two rows compared, except the figure."""
     return _render("compare.html", comparison=comparison)
 
 
 def report_page(report: Report, board: Board) -> str:
-    """What a dry run found."""
+    """The report of a dry run."""
     subsets = [name for name in SUBSETS if report.strict and report.strict.subsets.get(name)]
     return _render(
         "report.html",
@@ -103,7 +103,7 @@ def report_page(report: Report, board: Board) -> str:
 
 
 def published_page(published: Published, board: Board) -> str:
-    """The receipt, with the key that is told once."""
+    """The receipt, with the key that is shown once."""
     link = to_text(Query(board=board.slug, row=published.submission.submission_id))
     return _render(
         "published.html", published=published, submission=published.submission, link=link
@@ -118,12 +118,12 @@ def problems_page(error: Exception, title: str) -> str:
 
 
 def limits_page(board: Board, max_bytes: int) -> str:
-    """What is accepted, told before anything is dropped."""
+    """Which files are accepted, shown before one is dropped."""
     return _render("limits.html", board=board, benchmark=board.benchmark, max_bytes=max_bytes)
 
 
 def note_page(text: str) -> str:
-    """A sentence that tells of a success."""
+    """A sentence about a success."""
     return _render("note.html", text=text)
 
 
@@ -138,13 +138,13 @@ def cell(row: Row, column: Column, subset: str, intervals: bool) -> dict[str, st
 
 
 def compact(column: Column, value: float) -> str:
-    """A value without decimals that nobody compares: ends of intervals, differences."""
+    """A value without decimals, for ends of intervals and differences."""
     text = column.text(value)
     return text if column.unit == "share" or text == "–" else f"{value:,.0f}"
 
 
 def signed(column: Column, value: float) -> str:
-    """A difference of two values of a column, with its sign; "–" where there is none."""
+    """A difference of two values of a column, with its sign; "–" if there is none."""
     text = compact(column, abs(value))
     return text if text == "–" else f"{'−' if value < 0 else '+'}{text}"
 

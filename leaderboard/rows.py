@@ -1,4 +1,4 @@
-"""A row of a board: who, how it came about, and its numbers per subset."""
+"""A row of a board: the model, the source of its numbers, and the numbers per subset."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KIND_HELP: Mapping[Kind, str] = {
     "verified": "Scored here from a submitted file, which is kept and can be scored again.",
     "reported": "Figures carried over from the paper: reported, not recomputed.",
     "people": "All players of this server together, scored like a model.",
-    "baseline": "Made and scored here: what a model that hears nothing gets.",
+    "baseline": "Made and scored here: the score of a model that hears nothing.",
 }
 
 
@@ -27,9 +27,9 @@ KIND_HELP: Mapping[Kind, str] = {
 class Row:
     """One model, baseline, or all people, on one board.
 
-    ``values``, ``intervals`` and ``statuses`` are per subset, with "all" for the whole; a metric
-    that is not known is not in them. ``coverage`` is the share of the benchmark's clips that have
-    a record, NaN where it is not known. ``owner`` is the Hub name that a login vouched for.
+    ``values``, ``intervals`` and ``statuses`` are per subset, with "all" for the whole; unknown
+    metrics are left out. ``coverage`` is the share of the benchmark's clips that have
+    a record, NaN if unknown. ``owner`` is the Hub name that was signed in when it was published.
     ``unranked`` says why the row has no rank, or is empty.
     """
 
@@ -56,7 +56,7 @@ class Row:
     unranked: str = ""
 
     def value(self, metric: str, subset: str = "all") -> float:
-        """A metric on a subset, or the coverage; NaN where it is not known."""
+        """A metric on a subset, or the coverage; NaN if unknown."""
         if metric == "coverage":
             return self.coverage
         return self.values.get(subset, {}).get(metric, math.nan)
@@ -92,5 +92,5 @@ def _coverage(scored: Evaluation) -> float:
 
 
 def slug(name: str) -> str:
-    """A name as it may stand in a row's id: small ASCII letters, digits and hyphens."""
+    """A name as part of a row's id: lower-case ASCII letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")

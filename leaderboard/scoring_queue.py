@@ -1,4 +1,4 @@
-"""Scoring in turns: a few files at once, and those that wait hold up nobody else."""
+"""A queue for scoring: a few files at a time, without holding up other work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from anyio import CapacityLimiter, to_thread
 
 from agl1k_core.errors import Agl1kError
 
-#: A file takes memory and a processor for as long as it is scored.
+#: Scoring a file takes memory and a processor.
 FILES_AT_ONCE = 2
 MOST_WAITING = 40
 BUSY = "Many files are being scored at the moment. Try again in a minute."
@@ -19,10 +19,10 @@ Result = TypeVar("Result")
 
 
 class ScoringQueue:
-    """Lets ``at_once`` calls run in threads of their own.
+    """Runs at most ``at_once`` calls at a time, in threads of their own.
 
-    Whatever else the server does in threads, such as playing, does not share them. Those that
-    wait hold no thread; of more than ``most_waiting`` each is told to come back.
+    Other work that the server does in threads, such as the game's, does not share them. Waiting
+    calls hold no thread. If more than ``most_waiting`` calls wait, further ones are refused.
     """
 
     def __init__(self, at_once: int = FILES_AT_ONCE, most_waiting: int = MOST_WAITING) -> None:
@@ -31,7 +31,7 @@ class ScoringQueue:
         self._taken = 0
 
     async def run(self, function: Callable[..., Result], *args: Any) -> Result:
-        """The result of a call when it is its turn; raises ``Agl1kError`` when too many wait."""
+        """The result of a call, once it is its turn; raises ``Agl1kError`` if too many wait."""
         if self._taken >= self._most:
             raise Agl1kError(BUSY)
         self._taken += 1
@@ -40,10 +40,10 @@ class ScoringQueue:
         finally:
             self._taken -= 1
 
-    def taking(
+    def queued(
         self, function: Callable[..., Result], busy: Callable[[Agl1kError], Result]
     ) -> Callable[..., Awaitable[Result]]:
-        """The function as one that waits for its turn; ``busy`` answers when too many wait."""
+        """The function as one that waits for its turn; ``busy`` answers if too many wait."""
 
         @wraps(function)
         async def waiting(*args: Any) -> Result:

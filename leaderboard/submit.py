@@ -27,7 +27,7 @@ LONGEST_PROMPT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What the submitter tells of a model."""
+    """What the submitter enters about a model."""
 
     model: str
     organisation: str = ""
@@ -37,7 +37,7 @@ class Form:
     model_date: str = ""
 
     def stripped(self) -> Form:
-        """The same with the white space of the one-line fields put in order."""
+        """The same with normalised white space in the one-line fields."""
         one_line = (self.model, self.organisation, self.link, self.weights, self.model_date)
         model, organisation, link, weights, day = (" ".join(text.split()) for text in one_line)
         return Form(model, organisation, link, weights.lower(), self.prompt, day)
@@ -45,7 +45,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A submission on the board; ``withdraw_key`` is told here and never again."""
+    """A submission on the board; ``withdraw_key`` is shown here and never again."""
 
     submission: Submission
     withdraw_key: str
@@ -128,8 +128,8 @@ def publish(
 ) -> Published:
     """Score a file and put it on the board, by the strict protocol.
 
-    ``owner`` is the Hub name of who is signed in, or "". Raises ``FileRefusedError`` with every
-    problem of file and fields, or ``Agl1kError`` when the same file stands there already.
+    ``owner`` is the Hub name of the signed-in visitor, or "". Raises ``FileRefusedError`` with
+    every problem of file and fields, or ``Agl1kError`` if the same file is already on the board.
     """
     form = form.stripped()
     report = dry_run(data, name, board, max_bytes=max_bytes)
@@ -145,9 +145,9 @@ def publish(
 
 
 def withdraw(store: SubmissionStore, submission_id: str, key: str, owner: str = "") -> str:
-    """Take a submission back, by its key or signed in as its ``owner``; returns what happened.
+    """Withdraw a submission, by its key or signed in as its ``owner``; returns a message.
 
-    Raises ``Agl1kError`` when it did not.
+    Raises ``Agl1kError`` if it was not withdrawn.
     """
     submission_id, key = submission_id.strip(), key.strip()
     found = store.get(submission_id)
@@ -170,9 +170,9 @@ _NOT_YOURS = (
 
 
 def recompute(submission: Submission, store: SubmissionStore, benchmark: Benchmark) -> Evaluation:
-    """Score the stored file again, as it was scored when published.
+    """Score the stored file again, by the protocol it was published with.
 
-    Raises ``Agl1kError`` when the file is gone or the benchmark is another one.
+    Raises ``Agl1kError`` if the file is gone or the benchmark is another one.
     """
     if submission.benchmark_hash != benchmark.content_hash:
         raise Agl1kError(
@@ -185,10 +185,10 @@ def recompute(submission: Submission, store: SubmissionStore, benchmark: Benchma
 
 
 def differences(stored: Mapping[str, Any], again: Evaluation) -> list[str]:
-    """The metrics in which a stored evaluation and a new one differ, in words; [] when none."""
+    """The metrics in which a stored evaluation and a new one differ, in words; or []."""
     before = Evaluation.from_dict(stored)
     return [
-        f"{name}: {before.metrics.get(name)} was stored, {value} comes out now"
+        f"{name}: {before.metrics.get(name)} was stored, it is {value} now"
         for name, value in again.metrics.items()
         if not _same(before.metrics.get(name, math.nan), value)
     ]

@@ -29,13 +29,13 @@ from web.settings import Settings
 _GONE = "The file is no longer on the server. Drop it again."
 _WHY_SIGN_IN = (
     "<p class='agl-muted'>Optional: sign in, and the board names you as the verified owner of what "
-    "you publish. You can then withdraw it without its key. Your Hub name is all that is kept.</p>"
+    "you publish. You can then withdraw it without its key. Only your Hub name is stored.</p>"
 )
 _DETAIL = ("element", "trigger", "watch")
 
 
 def max_bytes(settings: Settings) -> int:
-    """The largest file that is taken."""
+    """The largest file that is accepted, in bytes."""
     return settings.max_upload_bytes
 
 
@@ -67,7 +67,7 @@ def not_published(error: Agl1kError) -> str:
 
 
 def not_scored(error: Agl1kError) -> tuple[Any, Any, str]:
-    """Report, form and receipt when a file could not be looked at."""
+    """Report, form and receipt if a file could not be scored."""
     page = render.problems_page(error, "The file was not scored")
     return page, gr.update(visible=False), ""
 
@@ -81,13 +81,13 @@ def withdraw_one(boards: Boards, submission_id: str, key: str, owner: str = "") 
         return render.problems_page(error, "Nothing was withdrawn")
 
 
-def build_submit(boards: Boards, settings: Settings, turns: ScoringQueue) -> None:
+def build_submit(boards: Boards, settings: Settings, scoring_queue: ScoringQueue) -> None:
     """The tab's components and wiring; call it inside ``gr.Blocks``."""
     first = next(iter(boards))
     with gr.Column(elem_classes="agl-submit-tab"):
         gr.HTML(
             "<h2>Submit predictions</h2><p class='agl-muted'>Drop a file: it is scored at once "
-            "and nothing is stored. Publish it when you like what you see.</p>",
+            "and nothing is stored. Publish it if you like the result.</p>",
             apply_default_css=False,
         )
         login.build_login(_WHY_SIGN_IN)
@@ -121,7 +121,7 @@ def build_submit(boards: Boards, settings: Settings, turns: ScoringQueue) -> Non
             return not_scored(Agl1kError(_GONE))
         return render.report_page(found, boards[slug]), gr.update(visible=found.accepted), ""
 
-    scored = turns.taking(on_file, not_scored)
+    scored = scoring_queue.queued(on_file, not_scored)
 
     async def on_board(slug: str, path: str | None) -> tuple[Any, ...]:
         return _limits(boards, settings, slug or first), *await scored(slug, path)
@@ -138,7 +138,7 @@ def build_submit(boards: Boards, settings: Settings, turns: ScoringQueue) -> Non
     shown = [report, form, receipt]
     file.change(scored, [board, file], shown, **quick)
     board.change(on_board, [board, file], [limits, *shown], **quick)
-    publishing = turns.taking(on_publish, not_published)
+    publishing = scoring_queue.queued(on_publish, not_published)
     button.click(publishing, [board, file, *fields], receipt, **quick)
 
 
@@ -171,9 +171,9 @@ def _withdrawal(boards: Boards) -> None:
                 label += " (not needed for what you published signed in)"
             key = gr.Textbox(label=label, type="password")
         button = gr.Button("Withdraw")
-        told = gr.HTML(apply_default_css=False)
+        message = gr.HTML(apply_default_css=False)
 
     def on_withdraw(profile: gr.OAuthProfile | None, submission_id: str, withdraw_key: str) -> str:
         return withdraw_one(boards, submission_id, withdraw_key, login.name_of(profile))
 
-    button.click(on_withdraw, [submission, key], told, queue=False, api_visibility="private")
+    button.click(on_withdraw, [submission, key], message, queue=False, api_visibility="private")

@@ -1,4 +1,4 @@
-"""The board's tab: one HTML table, and below it what lies behind a row."""
+"""The board's tab: one HTML table, and below it the details of a row."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from leaderboard.detail import Detail, ErrorPoint, make_detail
 from ui.worldmap import Command, MapPoint, WorldMap, points_command, reset_command
 from web.page import QUIET
 from web.static import static_url
+
+#: Components and what they are to show.
+Shown = dict[Any, Any]
 
 MAX_LINES = 400
 _FARTHEST_KM = 20_040.0
@@ -52,7 +55,7 @@ def script(function: str, *names: str) -> str:
 
 
 def open_row(boards: Boards, asked: Mapping[str, Any]) -> Opened:
-    """What lies behind the row that a visitor asked for, by ``board`` and ``row_id``."""
+    """The details of the row that a visitor chose, by ``board`` and ``row_id``."""
     board, row_id = _board(boards, asked), str(asked.get("row_id", ""))
     row = board.row(row_id) if board else None
     if board is None or row is None:
@@ -69,7 +72,7 @@ def open_row(boards: Boards, asked: Mapping[str, Any]) -> Opened:
 
 
 def compare_rows(boards: Boards, asked: Mapping[str, Any]) -> Compared:
-    """Two rows against each other, by ``board``, ``row_id`` and ``other``."""
+    """Two rows compared, by ``board``, ``row_id`` and ``other``."""
     board, other = _board(boards, asked), str(asked.get("other") or "")
     if board is None or not other:
         return Compared()
@@ -81,7 +84,7 @@ def compare_rows(boards: Boards, asked: Mapping[str, Any]) -> Compared:
 
 
 def error_map(detail: Detail) -> Command:
-    """Lines from true to answered places, evenly spread over the clips where there are many."""
+    """Lines from true to answered places; if there are many clips, for some at even steps."""
     shown = thinned(detail.errors, MAX_LINES)
     points = [
         MapPoint(
@@ -105,7 +108,7 @@ def thinned(errors: Sequence[ErrorPoint], most: int) -> Sequence[ErrorPoint]:
 
 
 def _asked(event: gr.EventData) -> Mapping[str, Any]:
-    """What the page asks for; callers may send anything in its place."""
+    """What the page sent; other callers may send anything."""
     return event._data if isinstance(event._data, dict) else {}
 
 
@@ -134,29 +137,33 @@ def build_leaderboard(boards: Boards, *, tiles: str = "") -> None:
         )
         curves = gr.Plot(show_label=False, elem_classes="agl-figure", visible=False)
 
-    def show_comparison(asked: Mapping[str, Any]) -> tuple[Any, Any]:
+    def show_comparison(asked: Mapping[str, Any]) -> Shown:
         compared = compare_rows(boards, asked)
-        return (
-            gr.update(value=compared.html, visible=bool(compared.html)),
-            gr.update(value=compared.figure, visible=compared.figure is not None),
-        )
+        return {
+            comparison: gr.update(value=compared.html, visible=bool(compared.html)),
+            curves: gr.update(value=compared.figure, visible=compared.figure is not None),
+        }
 
-    def on_open(event: gr.EventData) -> tuple[Any, ...]:
+    def on_open(event: gr.EventData) -> Shown:
         asked = _asked(event)
         opened = open_row(boards, asked)
-        return (
-            gr.update(visible=True),
-            opened.html,
-            gr.update(value=opened.figure, visible=opened.figure is not None),
-            gr.update(cmd=opened.map_command, visible=opened.has_map),
-            *show_comparison(asked),
-        )
+        return {
+            behind: gr.update(visible=True),
+            detail: opened.html,
+            histogram: gr.update(value=opened.figure, visible=opened.figure is not None),
+            error_lines: gr.update(cmd=opened.map_command, visible=opened.has_map),
+            **show_comparison(asked),
+        }
 
-    def on_compare(event: gr.EventData) -> tuple[Any, Any]:
+    def on_compare(event: gr.EventData) -> Shown:
         return show_comparison(_asked(event))
 
-    def on_close() -> tuple[Any, ...]:
-        return gr.update(visible=False), "", gr.update(value="", visible=False)
+    def on_close() -> Shown:
+        return {
+            behind: gr.update(visible=False),
+            detail: "",
+            comparison: gr.update(value="", visible=False),
+        }
 
     everything = [behind, detail, histogram, error_lines, comparison, curves]
     table.select(on_open, None, everything, **QUIET)

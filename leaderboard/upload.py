@@ -1,4 +1,4 @@
-"""A ``gr.File`` that takes nothing but what was uploaded."""
+"""A ``gr.File`` that accepts only uploaded files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from web.inputs import NOT_UPLOADED, is_uploaded
 class Upload(gr.File):
     """``gr.File`` for one file, safe in an app that is mounted rather than launched.
 
-    There Gradio leaves out its check that a file named by a caller was uploaded, and would read
-    any path of the server, and fetch any address. The initializer stays Gradio's, because the page
-    gets what it names.
+    In a mounted app Gradio does not check that a file named by a caller was uploaded: it would read
+    any path of the server and fetch any address. The initializer stays Gradio's, because the page
+    receives the parameters that it names.
     """
 
     def get_block_name(self) -> str:
@@ -28,13 +28,13 @@ class Upload(gr.File):
         return found
 
     def preprocess(self, payload: ListFiles | FileData | None) -> Any:
-        """Path of the uploaded file; refuses any other, whatever way it was named."""
+        """Path of the uploaded file; any other is refused, however it was named."""
         if isinstance(payload, FileData):
             require_uploaded(payload.path)
         return super().preprocess(payload)
 
 
 def require_uploaded(path: object) -> None:
-    """Raise ``gr.Error`` unless the path lies in the folder where Gradio puts uploads."""
+    """Raise ``gr.Error`` unless the path is in Gradio's folder of uploads."""
     if not path or not is_uploaded(str(path)):
         raise gr.Error(NOT_UPLOADED, print_exception=False)

@@ -1,4 +1,4 @@
-"""What a query shows of a board: filtered, sorted, with ranks that neither moves."""
+"""A board as a query shows it: filtered and sorted, with ranks that neither changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaderboard.query import KINDS, Query
 from leaderboard.ranking import Rank
 from leaderboard.rows import Row
 
-#: Kinds of rows that stand on the board to compare models with.
+#: Kinds of rows that are on the board for comparison with models.
 NO_MODELS = frozenset({"people", "baseline"})
 
 SortKey = tuple[bool, float, str]
@@ -20,7 +20,7 @@ SortKey = tuple[bool, float, str]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row in its place. ``rank`` is None where there is none, and ``why`` says the reason."""
+    """A row with its rank; if ``rank`` is None, ``why`` gives the reason."""
 
     row: Row
     rank: Rank | None = None
@@ -31,7 +31,7 @@ class Entry:
 class View:
     """The rows to show, and how many the filters hide.
 
-    ``best``: (recomputed or not, column) -> best value among all rows of the board, shown or not.
+    ``best``: (recomputed or not, column) -> best value among all rows, shown or not.
     """
 
     board: Board
@@ -60,7 +60,7 @@ def make_view(board: Board, query: Query) -> View:
 
 
 def matches(row: Row, query: Query) -> bool:
-    """Whether a row passes search and filters. A coverage that is not known passes."""
+    """Whether a row passes search and filters. An unknown coverage passes."""
     words = query.search.casefold().split()
     text = f"{row.model} {row.organisation}".casefold()
     return (
@@ -72,7 +72,7 @@ def matches(row: Row, query: Query) -> bool:
 
 
 def arrange(entries: Iterable[Entry], query: Query) -> list[Entry]:
-    """Sorted by the query's column, best or A first; what has no value there stands last."""
+    """Sorted by the query's column, best or A first; rows without a value come last."""
     by_name = sorted(entries, key=lambda entry: entry.row.model.casefold())
     with_value = [e for e in by_name if not math.isnan(_sort_value(e, query)[0])]
     without = [e for e in by_name if math.isnan(_sort_value(e, query)[0])]
@@ -81,7 +81,7 @@ def arrange(entries: Iterable[Entry], query: Query) -> list[Entry]:
 
 
 def _sort_value(entry: Entry, query: Query) -> tuple[float, str]:
-    """A number that is NaN where there is none, and a text; smaller comes first."""
+    """A number, NaN if there is none, and a text; smaller comes first."""
     row, name = entry.row, query.sort_column
     if name == "rank":
         return (float(entry.rank.place) if entry.rank else math.nan, "")
@@ -96,9 +96,9 @@ def _sort_value(entry: Entry, query: Query) -> tuple[float, str]:
 
 
 def best_values(rows: Iterable[Row], query: Query) -> dict[tuple[bool, str], float]:
-    """Best value of each shown metric, apart for models scored here and for reported ones.
+    """Best value of each shown metric, separately for models scored here and reported ones.
 
-    People and baselines are no models. Where all are equal none is best.
+    People and baselines do not count as models. If all are equal, none is best.
     """
     found: dict[tuple[bool, str], list[float]] = {}
     for row in (row for row in rows if row.kind not in NO_MODELS):
@@ -114,7 +114,7 @@ def best_values(rows: Iterable[Row], query: Query) -> dict[tuple[bool, str], flo
 
 
 def subset_sizes(board: Board) -> dict[str, int | None]:
-    """Each subset that the board can show, with its number of clips (None: table not here)."""
+    """Each subset that the board can show, with its number of clips (None without the table)."""
     benchmark = board.benchmark
     if benchmark is None:
         known = {subset for row in board.rows() for subset in row.values}

@@ -43,8 +43,8 @@ def test_reported_rows_as_json(client: TestClient) -> None:
     ("query", "status", "part"),
     [
         ("board=nowhere", 404, "The boards are: toy, agl1k."),
-        ("subset=speach", 422, "subset has no 'speach'"),
-        ("colour=red", 422, "'colour' is no parameter"),
+        ("subset=speach", 422, "subset has no value 'speach'"),
+        ("colour=red", 422, "'colour' is not a parameter"),
         ("subset=music", 422, "Toy has no subset 'music'"),
     ],
 )

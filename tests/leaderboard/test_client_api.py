@@ -174,7 +174,7 @@ def test_no_path_of_the_server_can_be_named(client: Client, tmp_path: Path) -> N
     ("call", "message"),
     [
         ({"board": "nowhere", "query": "", "api_name": "/leaderboard"}, "no board 'nowhere'"),
-        ({"board": "", "query": "subset=x", "api_name": "/leaderboard"}, "subset has no 'x'"),
+        ({"board": "", "query": "subset=x", "api_name": "/leaderboard"}, "subset has no value 'x'"),
         ({"file": None, "board": "", "api_name": "/dry_run"}, "handle_file"),
     ],
 )

@@ -81,7 +81,7 @@ def test_the_address_holds_only_what_differs() -> None:
 
 def test_a_program_hears_of_every_misspelling() -> None:
     wrong = complaints({"subset": "speach", "colour": "red", "kinds": "verified,robot"})
-    assert wrong[0] == "'colour' is no parameter"
-    assert wrong[1].startswith("subset has no 'speach'; it has all, speech")
-    assert wrong[2].startswith("kinds has no 'robot'")
+    assert wrong[0] == "'colour' is not a parameter"
+    assert wrong[1].startswith("subset has no value 'speach'; choose from all, speech")
+    assert wrong[2].startswith("kinds has no value 'robot'")
     assert complaints({"tab": "leaderboard", "subset": "speech", "sort": ""}) == []

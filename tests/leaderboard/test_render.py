@@ -115,13 +115,13 @@ def test_no_search_adds_a_tag(board: Board, text: str) -> None:
     assert Tags(html).names == plain
 
 
-def test_hidden_rows_are_told_with_a_way_back(board: Board) -> None:
+def test_hidden_rows_are_counted_with_a_way_back(board: Board) -> None:
     html = board_page({"toy": board}, "search=densest")
     assert re.search(r"<strong>2 hidden</strong>", html)
     assert "data-reset" in html
     assert "data-reset" not in board_page({"toy": board}, "")
     empty = board_page({"toy": board}, "search=nobody")
-    assert "No row passes" in empty
+    assert "No row matches" in empty
 
 
 def test_each_kind_is_named_in_words(board: Board) -> None:
@@ -151,7 +151,7 @@ def test_a_subset_that_the_board_lacks_shows_the_whole(board: Board) -> None:
     assert board_page({"toy": board}, "subset=music") == board_page({"toy": board}, "")
 
 
-def test_limits_are_told(board: Board) -> None:
+def test_limits_are_shown(board: Board) -> None:
     words = Tags(render.limits_page(board, 3 * 2**20)).words
     assert "at most 3 MB" in words
     assert "40 clips" in words

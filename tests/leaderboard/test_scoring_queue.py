@@ -1,4 +1,4 @@
-"""Scoring holds up nobody else."""
+"""Scoring does not hold up other work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from leaderboard.scoring_queue import BUSY, ScoringQueue
 
 
 def test_few_at_once_while_other_threads_stay_free() -> None:
-    turns, running, most = ScoringQueue(at_once=2), 0, 0
+    scoring_queue, running, most = ScoringQueue(at_once=2), 0, 0
     go, lock = threading.Event(), threading.Lock()
 
     def score(number: int) -> int:
@@ -30,7 +30,7 @@ def test_few_at_once_while_other_threads_stay_free() -> None:
         results: list[int] = []
 
         async def submit(number: int) -> None:
-            results.append(await turns.run(score, number))
+            results.append(await scoring_queue.run(score, number))
 
         to_thread.current_default_thread_limiter().total_tokens = 3
         async with anyio.create_task_group() as tasks:
@@ -47,28 +47,28 @@ def test_few_at_once_while_other_threads_stay_free() -> None:
 
 
 def test_when_too_many_wait_the_next_is_told() -> None:
-    turns, go = ScoringQueue(at_once=1, most_waiting=1), threading.Event()
+    scoring_queue, go = ScoringQueue(at_once=1, most_waiting=1), threading.Event()
 
     async def play() -> str:
         async with anyio.create_task_group() as tasks:
             for _ in range(2):
-                tasks.start_soon(turns.run, go.wait, 30)
+                tasks.start_soon(scoring_queue.run, go.wait, 30)
             await anyio.wait_all_tasks_blocked()
-            told = await turns.taking(go.wait, str)()
+            message = await scoring_queue.queued(go.wait, str)()
             go.set()
-        assert await turns.run(len, "free") == 4
-        return str(told)
+        assert await scoring_queue.run(len, "free") == 4
+        return str(message)
 
     assert anyio.run(play) == BUSY
 
 
 def test_errors_come_through_and_free_the_place() -> None:
-    turns = ScoringQueue(at_once=1, most_waiting=0)
+    scoring_queue = ScoringQueue(at_once=1, most_waiting=0)
 
     async def play() -> None:
         for _ in range(3):
             with pytest.raises(ZeroDivisionError):
-                await turns.run(divmod, 1, 0)
+                await scoring_queue.run(divmod, 1, 0)
 
     anyio.run(play)
 
@@ -77,4 +77,4 @@ def test_a_wrapped_function_keeps_its_name() -> None:
     def dry_run(file: str) -> str:
         raise Agl1kError(file)
 
-    assert ScoringQueue().taking(dry_run, str).__name__ == "dry_run"
+    assert ScoringQueue().queued(dry_run, str).__name__ == "dry_run"
