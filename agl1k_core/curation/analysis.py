@@ -1,8 +1,7 @@
-"""Listens to many recordings at once: each file ends in a named outcome, measures and tags.
+"""Analyzes many recordings at once: outcome, measures and tags of each file.
 
-Files are shared out to processes, so that a decoder that crashes costs the file it crashed on and
-not the run. What is heard of a file is plain data, and depends on the file and the
-``Analyzer`` alone.
+Files are distributed over processes, so that a decoder that crashes costs one file and not the run.
+The analysis of a file is plain data and depends only on the file and the ``Analyzer``.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from agl1k_core.extras import check
 from agl1k_core.files import sha256_of_file
 from agl1k_core.tagging import FloatArray, Tagger
 
-#: Endings under which recordings are looked for in a folder.
+#: Suffixes of the files in a folder that are taken for recordings.
 _KNOWN = """
 .mp3 .mp2 .m4a .m4b .mp4 .aac .ogg .oga .opus .flac .wav .w64 .aif .aiff .caf .au .wma .webm .mka
 .ape .wv .tta .ac3 .amr .3gp
@@ -41,17 +40,35 @@ AUDIO_SUFFIXES = frozenset(_KNOWN.split())
 #: unexpected error.
 CRASHED, FAILED = "crashed", "failed"
 
-#: Goes up when the same file would be heard otherwise than before.
+#: Increased if the same file would get another analysis than before.
 _VERSION = 1
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What came of one file; only the outcome ``ok`` can be used.
+    """The analysis of one file.
 
-    ``failures``: measure -> sentence, for each acoustic filter that it does not pass; such files
-    are not tagged. ``sound_sha256`` is of the decoded sound as tagged, so that a copy with other
-    tags or in another lossless format has the same; empty where it was not tagged.
+    Attributes
+    ----------
+    outcome
+        One of ``audio.Outcome``, ``CRASHED`` or ``FAILED``; only ``ok`` can be used.
+    message
+        What is wrong and what to do; empty for ``ok``.
+    notes
+        What is odd, of ``audio.Note``.
+    duration_s, sample_rate_hz, channels, codec
+        Properties of the recording; None or empty if it could not be decoded.
+    measures
+        ``AcousticMeasures`` by name.
+    failures
+        A sentence for each measure that fails its filter; such files are not tagged.
+    tags
+        What ``Tags.to_dict`` returns; empty if the file was not tagged.
+    file_sha256
+        Hash of a file that can be used.
+    sound_sha256
+        Hash of the decoded sound that was tagged. Copies with other metadata or in another lossless
+        format share it. Empty if the file was not tagged.
     """
 
     outcome: str
@@ -78,15 +95,25 @@ class Analysis:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Analysis:
-        """The reverse of ``to_dict``; raises ``TypeError`` for other data."""
+        """The inverse of ``to_dict``; raises ``TypeError`` for other data."""
         return cls(**{**data, "notes": tuple(data["notes"])})
 
 
 @dataclass(frozen=True)
 class Analyzer:
-    """How to listen. ``filters`` None lets every sound pass; ``make_tagger`` None tags nothing.
+    """Analyzes recordings: inspection, acoustic filters, tags.
 
-    ``make_tagger`` is called once in each process, and must be picklable.
+    Parameters
+    ----------
+    filters
+        Files that fail are not tagged. Default: every sound passes.
+    make_tagger
+        Loads the tagger, once in each process, so it must be picklable. Default: nothing is tagged.
+
+    Examples
+    --------
+    >>> Analyzer(AcousticFilters()).settings["tagger"] is None
+    True
     """
 
     filters: AcousticFilters | None = None
@@ -94,12 +121,12 @@ class Analyzer:
 
     @cached_property
     def tagger(self) -> Tagger | None:
-        """The tagger; raises ``Agl1kError`` where it cannot be loaded."""
+        """The tagger; raises ``Agl1kError`` if it cannot be loaded."""
         return self.make_tagger() if self.make_tagger else None
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """All that decides what is heard of a file."""
+        """Everything that the analysis of a file depends on."""
         tagger = self.tagger
         return {
             "version": _VERSION,
@@ -119,7 +146,7 @@ class Analyzer:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def release(self) -> None:
-        """Let go of the tagger; it is loaded again where it is needed."""
+        """Free the tagger; it is loaded again when it is needed."""
         self.__dict__.pop("tagger", None)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -202,12 +229,28 @@ class _Hashed:
 
 
 def recordings_in(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """Files to listen to, and files passed over for their ending.
+    """Find recordings.
 
-    A file that is named counts whatever its ending, and even if it is not there; of a folder, all
-    files below it with an ending of ``AUDIO_SUFFIXES`` do, but for hidden ones; links are followed,
-    and where one leads nowhere, or a folder cannot be read, it counts, for its outcome to be told.
-    Raises ``Agl1kError`` where nothing is left.
+    Links are followed. Broken links and folders that cannot be read are among the recordings, so
+    that their analysis reports them.
+
+    Parameters
+    ----------
+    paths
+        Files, which are taken whatever their suffix and even if they do not exist, and folders,
+        of which all files with a suffix of audio are taken, except hidden ones.
+
+    Returns
+    -------
+    recordings : list of Path
+        Each file once.
+    others : list of Path
+        Files in the folders with another suffix.
+
+    Raises
+    ------
+    Agl1kError
+        If there are no recordings.
     """
     taken: dict[Path, None] = {}
     passed: list[Path] = []
@@ -223,12 +266,12 @@ def recordings_in(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
                 passed.append(found)
         taken |= dict.fromkeys(unreadable)
     if not taken:
-        raise Agl1kError("There is no recording in what you named. Name files, or their folder.")
+        raise Agl1kError("No recordings were found there. Name audio files, or a folder of them.")
     return list(taken), passed
 
 
 def _files_below(folder: Path, unreadable: list[Path]) -> Iterator[Path]:
-    """Files and dead links, without hidden ones; each folder once, whatever links lead to it."""
+    """Files and broken links, except hidden ones; each folder once, whatever links lead to it."""
     seen: set[str] = set()
 
     def note(error: OSError) -> None:
@@ -242,7 +285,7 @@ def _files_below(folder: Path, unreadable: list[Path]) -> Iterator[Path]:
         seen.add(real)
         for name in names:
             found = Path(parent, name)
-            # not Path.is_file, which raises where a folder may be listed and not entered
+            # not Path.is_file, which raises if a folder may be listed but not entered
             is_there = os.path.exists(found)  # noqa: PTH110
             if not name.startswith(".") and (not is_there or found.is_file()):
                 yield found
@@ -251,11 +294,34 @@ def _files_below(folder: Path, unreadable: list[Path]) -> Iterator[Path]:
 def analyze_all(
     paths: Iterable[Path], analyzer: Analyzer, *, workers: int = 1
 ) -> Iterator[tuple[Path, Analysis]]:
-    """Listen to files in ``workers`` processes, yielding each as it is done, in any order.
+    """Analyze files in several processes.
 
-    0 workers listen in this process. Raises ``Agl1kError`` where the tagger cannot be loaded.
+    Parameters
+    ----------
+    paths
+        The files.
+    analyzer
+        Filters and tagger.
+    workers
+        Number of processes; 0 analyzes in this process.
+
+    Yields
+    ------
+    tuple of Path and Analysis
+        Each file as soon as it is done, in any order.
+
+    Raises
+    ------
+    Agl1kError
+        If the tagger cannot be loaded, or the temporary folder is full.
+
+    Examples
+    --------
+    >>> [(path, analysis)] = analyze_all([Path("missing.wav")], Analyzer(), workers=0)
+    >>> analysis.outcome
+    'missing'
     """
-    check("av")  # what is missing is better told once, here
+    check("av")  # report once what is missing, not for each file
     _ = analyzer.settings
     if workers < 1:
         yield from ((path, analyzer.analyze(path)) for path in paths)
@@ -274,7 +340,7 @@ def analyze_all(
 def _until_a_crash(
     waiting: deque[Path], suspects: list[Path], analyzer: Analyzer, workers: int
 ) -> Iterator[tuple[Path, Analysis]]:
-    """Work off ``waiting``; where a process dies, ``suspects`` are the files it may have had."""
+    """Analyze ``waiting``; if a process dies, ``suspects`` are the files that it may have had."""
     running: dict[Future[Analysis], Path] = {}
     pool = _pool(analyzer, workers)
     try:
@@ -292,20 +358,22 @@ def _until_a_crash(
 
 
 class IsolatedWorker:
-    """Listens in a process of its own: a crash is an outcome, and the next file gets a new one."""
+    """Analyzes in its own process; a crash is an outcome, after which a new process starts."""
 
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
         self._pool: ProcessPoolExecutor | None = None
 
     def analyze(self, path: Path) -> Analysis:
-        """What one file holds; never raises for what is in it."""
+        """The analysis of one file; the content of the file raises nothing."""
         self._pool = self._pool or _pool(self._analyzer, 1)
         try:
             return self._pool.submit(_analyze, path).result()
         except BrokenProcessPool:
             self.close()
-            return Analysis(CRASHED, "Decoding ended its process. Convert the file and try again.")
+            return Analysis(
+                CRASHED, "The decoder crashed on this file. Convert the file and try again."
+            )
 
     def close(self) -> None:
         """End the process."""
@@ -331,7 +399,7 @@ def _prepare(analyzer: Analyzer) -> None:
 
 
 def _end_with_parent() -> None:
-    """A pool's processes would wait for work forever when the main process is killed."""
+    """Processes of a pool would wait for work forever after the main process was killed."""
     parent = multiprocessing.parent_process()
     if parent:
         parent.join()

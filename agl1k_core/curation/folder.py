@@ -1,9 +1,9 @@
 """The curated benchmark as a folder: recordings and table, and why each clip is in or out.
 
-``clips.csv``, ``benchmark.json`` and the recordings are as in ``docs/benchmark-format.md``. Beside
-them lie ``report.csv`` (every clip and its verdict), ``summary.md``, ``curation.json`` (how
-it was made), ``tags.json`` (what sounds in each clip) and a person's decisions in ``review.csv``.
-Nothing in it depends on the time or the machine, so the same run gives the same bytes.
+``docs/benchmark-format.md`` describes ``clips.csv``, ``benchmark.json`` and the recordings. The
+other files are ``report.csv`` (every clip and its verdict), ``summary.md``, ``curation.json``
+(settings), ``tags.json`` (what sounds in each clip) and ``review.csv`` (a person's decisions).
+Nothing depends on the time or the machine, so the same run writes the same bytes.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from agl1k_core.curation.pipeline import KEEP, REJECT, Curated, Judged
 from agl1k_core.curation.selection import Reason
 from agl1k_core.curation.summary import summary_markdown
 from agl1k_core.errors import Agl1kError
+from agl1k_core.files import replacing, write_atomically
 
 MARK, REPORT, SUMMARY = "curation.json", "report.csv", "summary.md"
 REVIEW = "review.csv"
@@ -32,64 +33,82 @@ _MEASURES = ("rms_energy", "spectral_flatness", "clipping_ratio", "complexity_pe
 
 
 def check_output(out: Path, recordings: Path) -> None:
-    """Raise ``Agl1kError`` unless ``out`` is new, empty, or was written by curation before."""
+    """Raise ``Agl1kError`` unless ``out`` is new, empty, or was written by a curation."""
     if out.exists() and not out.is_dir():
-        raise Agl1kError(f"{out} is no folder. Name a new one.")
+        raise Agl1kError(f"{out} is not a folder. Name a new folder.")
     if out.is_dir() and not (out / MARK).is_file() and any(out.iterdir()):
         raise Agl1kError(f"{out} holds files that curation did not write. Name a new folder.")
     if out.resolve().is_relative_to(recordings.resolve()):
-        raise Agl1kError(f"{out} lies among the raw recordings. Name a folder elsewhere.")
+        raise Agl1kError(f"{out} is inside the folder of raw recordings. Name a folder elsewhere.")
 
 
 def write_folder(
     curated: Curated, out: Path, *, name: str = "", copied: Callable[[], None] | None = None
 ) -> None:
-    """Write the folder, or bring it up to date; ``copied`` is called after each recording.
+    """Write the folder of a benchmark, or update it.
 
-    Raises ``Agl1kError`` where ``check_output`` does, where a file cannot be written, and, after
-    the report is written, where no clip is left.
+    Parameters
+    ----------
+    curated
+        The result of ``curate``.
+    out
+        The folder.
+    name
+        The name of a new benchmark. Default: the name of the folder.
+    copied
+        Called after each recording that was copied.
+
+    Raises
+    ------
+    Agl1kError
+        If ``check_output`` refuses the folder, a file cannot be written, or, after the report was
+        written, no clip is left.
     """
     check_output(out, curated.collection.folder)
     try:
         _write(curated, out, name, copied)
     except OSError as error:
-        raise Agl1kError(f"{out} cannot be written: {error.strerror}.") from None
+        raise Agl1kError(
+            f"{out} cannot be written: {error.strerror}. Make room, or name another folder."
+        ) from None
     if not curated.chosen:
-        raise Agl1kError(f"No clip is left. {out / REPORT} tells why for each.")
+        raise Agl1kError(f"No clip is left. {out / REPORT} says why for each.")
 
 
 def _write(curated: Curated, out: Path, name: str, copied: Callable[[], None] | None) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    _replace(out / MARK, _json({"agl1k_version": __version__, **curated.provenance}))
+    write_atomically(out / MARK, _json({"agl1k_version": __version__, **curated.provenance}))
     before = _files_of(out / benchmarks.FOLDER_TABLE)
     names = {item.clip.key: _copy(item, out, copied) for item in curated.chosen}
     if names:
-        _replace(out / benchmarks.FOLDER_TABLE, _csv([_clip_row(i, names) for i in curated.chosen]))
+        write_atomically(
+            out / benchmarks.FOLDER_TABLE, _csv([_clip_row(i, names) for i in curated.chosen])
+        )
     else:
         (out / benchmarks.FOLDER_TABLE).unlink(missing_ok=True)
     for stale in before - {*names.values()}:
         (out / stale).unlink(missing_ok=True)
     if not (out / benchmarks.FOLDER_INFO).exists():
-        _replace(out / benchmarks.FOLDER_INFO, _json(_info(curated, out, name)))
-    _replace(out / TAGS, _tags(curated))
-    _replace(out / REPORT, _csv(_report_rows(curated)))
-    _replace(out / SUMMARY, summary_markdown(curated))
+        write_atomically(out / benchmarks.FOLDER_INFO, _json(_info(curated, out, name)))
+    write_atomically(out / TAGS, _tags(curated))
+    write_atomically(out / REPORT, _csv(_report_rows(curated)))
+    write_atomically(out / SUMMARY, summary_markdown(curated))
 
 
 def _copy(item: Judged, out: Path, copied: Callable[[], None] | None) -> str:
-    """Copy a recording unless it is there already; its name in the folder."""
+    """Copy a recording unless it is there already; returns its name in the folder."""
     assert item.path
     source = item.path
     name = recording_name(replace(item.clip, file_name=source.name))
-    target, part = out / name, out / f".{name}.part"
+    target = out / name
     there = target.is_file() and _stamp(target) == _stamp(source)
     if source.suffix.lower() not in SUFFIXES:
         made = audio.tag_free_copy(source, out / f".{name}.mp3")
         name = Path(name).with_suffix(made.suffix).name
         made.replace(out / name)
     elif not there:
-        shutil.copy2(source, part)
-        part.replace(target)
+        with replacing(target) as part:
+            shutil.copy2(source, part)
     if copied:
         copied()
     return name
@@ -101,7 +120,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def _files_of(table: Path) -> set[str]:
-    """Recordings that an earlier run put here, by its table."""
+    """The recordings that an earlier run put here, according to its table."""
     if not table.is_file():
         return set()
     with table.open(encoding="utf-8", newline="") as file:
@@ -129,7 +148,7 @@ def _clip_row(item: Judged, names: Mapping[str, str]) -> dict[str, Any]:
 def _report_rows(curated: Curated) -> list[dict[str, Any]]:
     rows = [_report_row(item, curated) for item in curated.judged]
     empty = dict.fromkeys(rows[0], "") if rows else {}
-    detail = "No line of the table is about this recording."
+    detail = "The recording is not in the table."
     about = {"decision": "out", "reason": str(Reason.NO_LINE), "detail": detail}
     for path in curated.collection.unlisted:
         name = path.relative_to(curated.collection.folder).as_posix()
@@ -164,7 +183,7 @@ def _report_row(item: Judged, curated: Curated) -> dict[str, Any]:
 
 
 def _tags(curated: Curated) -> str:
-    """What sounds in each clip that is in, and its localizability; see ``folder_tags``."""
+    """The text of ``tags.json``: what sounds in each clip that is in, and its localizability."""
     clips = {
         item.clip.key: ClipTags(item.analysis.tags.get("presence", {}), item.localizability)
         for item in curated.chosen
@@ -178,7 +197,7 @@ def _tags(curated: Curated) -> str:
 
 
 def _info(curated: Curated, out: Path, name: str) -> dict[str, str]:
-    """``benchmark.json`` of a new benchmark; one that is there already is a person's, and stays."""
+    """The content of ``benchmark.json`` for a new benchmark; an existing one is a person's."""
     name = name or out.resolve().name
     slug = places.fold(name).replace(" ", "-")
     if slug in ("demo", benchmarks.PUBLISHED_SLUG):
@@ -196,7 +215,7 @@ def _info(curated: Curated, out: Path, name: str) -> dict[str, str]:
 
 
 def read_decisions(out: Path) -> dict[str, str]:
-    """Key -> ``keep`` or ``reject``, as a person decided; raises ``Agl1kError`` for other words."""
+    """A person's decisions by key, ``KEEP`` or ``REJECT``; raises ``Agl1kError`` for others."""
     path = out / REVIEW
     if not path.is_file():
         return {}
@@ -204,23 +223,25 @@ def read_decisions(out: Path) -> dict[str, str]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
     except (OSError, ValueError, csv.Error) as error:
-        raise Agl1kError(f"{path} cannot be read: {error}.") from None
+        raise Agl1kError(f"{path} cannot be read: {error}. Correct or remove it.") from None
     odd = [row for row in rows if not row.get("key") or row.get("decision") not in (KEEP, REJECT)]
     if odd:
         raise Agl1kError(
-            f"{path}: {len(odd)} lines decide nothing, such as {odd[0]}. "
+            f"{path}: {len(odd)} lines are not decisions, such as {odd[0]}. "
             f"Write a key and {KEEP} or {REJECT}, or remove the line."
         )
     return {row["key"]: row["decision"] for row in rows}
 
 
 def write_decisions(out: Path, decisions: Mapping[str, str]) -> None:
-    """Keep a person's decisions; raises ``Agl1kError`` where the folder cannot be written."""
+    """Save a person's decisions; raises ``Agl1kError`` if the folder cannot be written."""
     rows = [{"key": key, "decision": decision} for key, decision in sorted(decisions.items())]
     try:
-        _replace(out / REVIEW, _csv(rows) if rows else "key,decision\n")
+        write_atomically(out / REVIEW, _csv(rows) if rows else "key,decision\n")
     except OSError as error:
-        raise Agl1kError(f"{out / REVIEW} cannot be written: {error.strerror}.") from None
+        raise Agl1kError(
+            f"{out / REVIEW} cannot be written: {error.strerror}. Make room and try again."
+        ) from None
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -232,9 +253,3 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _json(data: object) -> str:
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
-
-
-def _replace(path: Path, text: str) -> None:
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)

@@ -1,8 +1,8 @@
 """From raw recordings to a benchmark: filters, tags, localizability, then a selection.
 
-As in Zhang et al. 2026, "The Sonar Moment", section 3.3, whose last step is a person's: decisions
-that ``review`` kept in the folder count in the next run. Without a fitted localizability model no
-clip is left out for it, and none is ranked; the summary says so.
+This follows Zhang et al. 2026, "The Sonar Moment", section 3.3. Its last step is a person's: the
+decisions that ``review`` saved in the folder count in the next run. Without a fitted localizability
+model, clips are neither excluded nor ranked by it, and the summary says so.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from agl1k_core.curation.selection import Candidate, Reason, SelectionRules, Ver
 from agl1k_core.errors import Agl1kError
 from agl1k_core.localizability import Localizability
 
-#: Class of a clip -> root category of AudioSet. What AudioSet puts under one root, "Channel,
-#: environment and background", is `environment` here; `channel` stays with what the table says.
+#: Root category of AudioSet by class of a clip. AudioSet has one root, "Channel, environment and
+#: background", which is ``environment`` here; ``channel`` keeps the value of the table.
 ROOT_OF_CLASS = {
     "human": "human",
     "animal": "animal",
@@ -34,13 +34,21 @@ ROOT_OF_CLASS = {
 }
 KEEP, REJECT = "keep", "reject"
 
-#: Files, how to listen, and ``workers`` -> each file with what was heard of it, in any order.
+#: ``analyze_all``, or a function with the same parameters and results.
 AnalyzeAll = Callable[..., Iterable[tuple[Path, Analysis]]]
 
 
 @dataclass(frozen=True)
 class Rules:
-    """All that decides which clips are in, but for what was heard. Durations in seconds."""
+    """What decides which clips are in, beside their analyses.
+
+    Parameters
+    ----------
+    selection
+        Target, balance, distances and limits.
+    min_duration_s, max_duration_s
+        Limits of duration in seconds. Default: none.
+    """
 
     selection: SelectionRules = field(default_factory=SelectionRules)
     min_duration_s: float = 0.0
@@ -49,7 +57,21 @@ class Rules:
 
 @dataclass(frozen=True)
 class Judged:
-    """One clip: what was heard of it, and the verdict. ``clip`` carries the classes heard."""
+    """One clip with its verdict.
+
+    Attributes
+    ----------
+    clip
+        The clip with its true duration and the classes from its tags.
+    path
+        Its recording, if there is one.
+    analysis
+        The analysis of the recording.
+    verdict
+        Whether the clip is in, and why.
+    localizability
+        Its score, if there is a model.
+    """
 
     clip: Clip
     path: Path | None
@@ -60,7 +82,17 @@ class Judged:
 
 @dataclass(frozen=True)
 class Curated:
-    """The outcome for every clip, in the order of the table, and how it came about."""
+    """The result of a curation.
+
+    Attributes
+    ----------
+    collection
+        The table and the recordings.
+    judged
+        Every clip with its verdict, in the order of the table.
+    provenance
+        The settings, for ``curation.json``.
+    """
 
     collection: Collection
     judged: tuple[Judged, ...]
@@ -84,11 +116,45 @@ def curate(
     analyze: AnalyzeAll = analyze_all,
     progress: Callable[[int, int], None] | None = None,
 ) -> Curated:
-    """Listen to all recordings and choose among them; run again after a kill, it goes on.
+    """Analyze all recordings of a collection and choose among them.
 
-    ``decisions``: key -> ``keep`` or ``reject``, a person's. ``progress`` is told how many files
-    are done, of how many. Raises ``Agl1kError`` where the model is of another tagger, or the work
-    folder cannot be written.
+    Parameters
+    ----------
+    collection
+        The table and the recordings, from ``open_collection``.
+    analyzer
+        Filters and tagger.
+    rules
+        What decides which clips are in.
+    work
+        A folder that keeps the analyses, so that an interrupted run is resumed.
+    model
+        A fitted localizability model. Default: none.
+    decisions
+        A person's decisions by key, ``KEEP`` or ``REJECT``.
+    workers
+        Number of processes; 0 analyzes in this process.
+    analyze
+        ``analyze_all``, or ``analyze_on_ray``.
+    progress
+        Called with the number of files that are done, and of all files.
+
+    Raises
+    ------
+    Agl1kError
+        If the model was fitted to the tags of another tagger, or the work folder cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from agl1k_core.benchmarks import read_demo
+    >>> from agl1k_core.curation import open_collection
+    >>> collection = open_collection(read_demo().audio_dir)
+    >>> rules = Rules(SelectionRules(target=6))
+    >>> with tempfile.TemporaryDirectory() as work:
+    ...     curated = curate(collection, Analyzer(), rules, Path(work), workers=0)
+    >>> len(curated.judged), len(curated.chosen)
+    (24, 6)
     """
     _check_model(model, analyzer)
     analyses = analyze_collection(
@@ -130,9 +196,9 @@ def analyze_collection(
     analyze: AnalyzeAll = analyze_all,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Analysis]:
-    """Key -> what was heard, from the journal in ``work`` where it is known already.
+    """The analysis of each clip's recording by key; ``work`` keeps them for the next run.
 
-    ``analyze`` is ``analyze_all``, or does the same elsewhere.
+    ``analyze`` is ``analyze_all``, or does the same elsewhere. Raises ``Agl1kError``.
     """
     paths = {path for path in collection.files.values() if path}
     by_path: dict[Path, Analysis] = {}
@@ -148,7 +214,9 @@ def analyze_collection(
             kept.add(stamps[path], analysis)
             by_path[path] = analysis
             _tell(progress, len(by_path), len(paths))
-    missing = Analysis("missing", "No recording was found for it. Check the table's column 'file'.")
+    missing = Analysis(
+        "missing", "Its recording was not found. Check the column 'file' of the table."
+    )
     return {key: by_path[path] if path else missing for key, path in collection.files.items()}
 
 
@@ -165,13 +233,13 @@ def _check_model(model: Localizability | None, analyzer: Analyzer) -> None:
         raise Agl1kError("Localizability needs tags. Name a tagger, or leave the model out.")
     if fitted and fitted != given:
         raise Agl1kError(
-            f"The localizability model was fitted to the tags of {fitted}, and these are of "
-            f"{given}. Tag with the same model, or fit anew."
+            f"The localizability model was fitted to the tags of {fitted}, but these are of "
+            f"{given}. Tag with the same model, or fit a new one."
         )
 
 
 def _with_classes(clip: Clip, analysis: Analysis) -> Clip:
-    """The clip with its true duration and the classes heard; the table's where none were."""
+    """The clip with its true duration, and with the classes of its tags if it has any."""
     duration_s = clip.duration_s if analysis.duration_s is None else round(analysis.duration_s, 3)
     roots = analysis.tags.get("roots")
     if roots is None:
@@ -189,7 +257,7 @@ def _alone(
     model: Localizability | None,
     score: float | None,
 ) -> Verdict | None:
-    """Why a clip is out, looked at by itself; None where it is a candidate."""
+    """Why a clip is out by itself; None if it is a candidate."""
     if analysis.outcome != "ok":
         return Verdict(Reason.BROKEN, f"{analysis.outcome}: {analysis.message}")
     if analysis.failures:
@@ -228,7 +296,7 @@ def _candidate(
 
 
 def _with_countries(candidates: list[Candidate], collection: Collection) -> list[Candidate]:
-    """Candidates with their country's code, under which spellings of its name are one."""
+    """Candidates with the codes of their countries, which unite spellings of a name."""
     benchmark = collection.benchmark
     codes = dict(zip(benchmark.index, benchmark.country_codes, strict=True))
     return [replace(one, country=codes[one.key] or one.country) for one in candidates]

@@ -1,7 +1,7 @@
-"""``analyze_all`` on many machines, with Ray Data: the same in, the same out.
+"""``analyze_all`` on many machines, with Ray Data.
 
-Every machine must find the recordings, and a tagger's weights, under the same paths, and have this
-package installed with the extra ``ray``.
+Every machine must find the recordings and the weights of the tagger under the same paths, and have
+this package installed with the extra ``ray``.
 """
 
 from __future__ import annotations
@@ -17,20 +17,37 @@ from agl1k_core.curation.analysis import Analysis, Analyzer, IsolatedWorker
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import check
 
-#: Files that go to a process at once: results come in blocks, and what is not in is lost by a kill.
+#: Files per block: results arrive in blocks, and those of unfinished blocks are lost by a kill.
 _BLOCK_FILES = 8
 
 
 def analyze_on_ray(
     paths: Iterable[Path], analyzer: Analyzer, *, workers: int = 1, address: str = "local"
 ) -> Iterator[tuple[Path, Analysis]]:
-    """Listen to files with ``workers`` actors of a Ray cluster, yielding them in any order.
+    """Analyze files on a Ray cluster.
 
-    ``address``: ``local`` starts a cluster on this machine and ends it afterwards, ``auto`` joins
-    the one that runs here, anything else is a cluster's address. One that this process has joined
-    already is used as it is. Raises ``Agl1kError`` where Ray is missing or cannot be reached.
+    Parameters
+    ----------
+    paths, analyzer
+        As for ``analyze_all``.
+    workers
+        Number of actors, each with one processor.
+    address
+        ``local`` starts a cluster on this machine and ends it afterwards, ``auto`` joins the one
+        that runs on it; anything else is the address of a cluster. If this process has already
+        joined a cluster, that one is used.
+
+    Yields
+    ------
+    tuple of Path and Analysis
+        In any order.
+
+    Raises
+    ------
+    Agl1kError
+        If Ray is not installed or the cluster cannot be reached.
     """
-    check("av")  # what is missing is better told once, here
+    check("av")  # report once what is missing, not for each file
     _ = analyzer.tagger
     items = [{"path": str(path)} for path in paths]
     if not items:
@@ -55,7 +72,7 @@ def analyze_on_ray(
 
 
 def _ray() -> Any:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report home
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would send statistics to its makers
     try:
         import ray
         import ray.data
@@ -67,7 +84,7 @@ def _ray() -> Any:
 
 
 def _join(ray: Any, address: str, workers: int) -> None:
-    # its own process counts: actors take one processor each, and reading the list another
+    # actors take one processor each, and reading the list of files another
     own = {"num_cpus": workers + 1} if address == "local" else {}
     try:
         ray.init(address=address, include_dashboard=False if own else None, log_to_driver=False,
@@ -79,7 +96,7 @@ def _join(ray: Any, address: str, workers: int) -> None:
 
 
 class _Actor:
-    """An actor: listens to one file at a time, in a process of its own that may crash."""
+    """An actor: analyzes one file at a time, in a process of its own that may crash."""
 
     def __init__(self, analyzer: bytes) -> None:
         self._worker = IsolatedWorker(pickle.loads(analyzer))

@@ -1,7 +1,7 @@
-"""Results that outlive a killed run: one line of JSON per file, appended as soon as it is heard.
+"""Results that survive a killed run: a line of JSON per file, appended as soon as it is analyzed.
 
-A cache belongs to one way of listening (``Analyzer.settings_hash``). A file is known by its name,
-size and time of change, so that a changed file is heard anew. A line that was cut off is no line.
+A cache belongs to the settings of one ``Analyzer``. A file is known by its name, size and time of
+change, so a changed file is analyzed again. Incomplete lines are ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from agl1k_core.errors import Agl1kError
 
 
 def stamp(path: Path, folder: Path) -> str:
-    """What a file is known by; only its name where it cannot be looked at."""
+    """Name, size and time of change of a file; only its name if the rest cannot be read."""
     name = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
     try:
         found = path.stat()
@@ -31,10 +31,11 @@ def stamp(path: Path, folder: Path) -> str:
 class ResultsCache:
     """The results in ``folder`` for one ``Analyzer``; a context for one process at a time.
 
-    Raises ``Agl1kError`` where the folder cannot be written or another run is in it.
+    Raises ``Agl1kError`` if the folder cannot be written or another run uses it.
     """
 
     def __init__(self, folder: Path, analyzer: Analyzer) -> None:
+        # the names on disk are those of older versions, whose results stay usable
         self._path = folder / f"heard-{analyzer.settings_hash}.jsonl"
         self._settings = analyzer.settings
         self._lock = FileLock(folder / "lock")
@@ -54,11 +55,13 @@ class ResultsCache:
                 self._append({"settings": self._settings})
         except Timeout:
             raise Agl1kError(
-                f"Another run is at work in {folder}. Wait for it, or name another --work."
+                f"Another run uses {folder}. Wait for it to end, or name another --work."
             ) from None
         except OSError as error:
             self.close()
-            raise Agl1kError(f"{folder} cannot be written: {error.strerror}.") from None
+            raise Agl1kError(
+                f"{folder} cannot be written: {error.strerror}. Name another --work."
+            ) from None
         return self
 
     def __exit__(
@@ -70,30 +73,30 @@ class ResultsCache:
         self.close()
 
     def close(self) -> None:
-        """Close the file and let others in."""
+        """Close the file and release the folder."""
         if self._file:
             self._file.close()
         self._lock.release()
 
     def known(self, stamp: str) -> Analysis | None:
-        """What was heard before."""
+        """The result of an earlier run."""
         return self._known.get(stamp)
 
     def add(self, stamp: str, analysis: Analysis) -> None:
-        """Keep a result. A crash may have been for lack of memory, and is tried again."""
+        """Keep a result, except a crash: it may have been for lack of memory, and is retried."""
         self._known[stamp] = analysis
         if analysis.outcome != CRASHED:
             self._append({"stamp": stamp, "heard": analysis.to_dict()})
 
     def _append(self, line: Mapping[str, object]) -> None:
-        assert self._file, "enter the journal first"
+        assert self._file, "enter the cache first"
         try:
             self._file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
             self._file.flush()
         except OSError as error:
             raise Agl1kError(
                 f"{self._path} cannot be written: {error.strerror}. Make room and run again; "
-                "what is done is kept."
+                "results so far are kept."
             ) from None
 
 
@@ -107,7 +110,7 @@ def _read(path: Path) -> list[tuple[str, Analysis]]:
                 record = json.loads(line)
                 found.append((record["stamp"], Analysis.from_dict(record["heard"])))
             except (ValueError, KeyError, TypeError):
-                continue  # the settings, or a line that was cut off
+                continue  # the settings, or an incomplete line
     return found
 
 

@@ -1,9 +1,9 @@
 """Which candidates become clips: balanced, spread over countries, no recording or place twice.
 
-One clip is taken after the other. Its turn has whichever of speech and non-speech has fewer clips
-so far; of that, the country with the fewest; of that country, the clip with the highest rank, ties
-being broken by a hash of the key. So the order of the table plays no part, and every country gets
-as equal a share as its recordings allow. Nothing here reads a file.
+Clips are taken one by one. The next one is speech or non-speech, whichever has fewer clips so far;
+of these, from the country that has the fewest clips; of that country, the one with the highest
+rank. Ties are broken by a hash of the key. So the order of the table has no influence, and the
+shares of countries are as equal as their recordings allow. No files are read here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from agl1k_core.places import geodesic_km
 Turn = tuple[bool, int, float, str]
 
 _EARTH_RADIUS_KM = 6371.0088
-#: One recording at two places this far apart tells nothing of where it was made.
+#: A recording that is listed at two places this far apart has no known place.
 _ONE_PLACE_KM = 1.0
 
 
@@ -50,7 +50,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a clip is in, and why; ``detail`` is a sentence."""
+    """Whether a clip is in the benchmark, and why; ``detail`` is a sentence."""
 
     reason: Reason
     detail: str = ""
@@ -63,10 +63,26 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A clip that passed what looks at it alone.
+    """A clip that passed all checks of itself.
 
-    ``sound`` is a hash that copies of a recording share; ``rank`` is higher for better clips;
-    ``recorded`` is None where unknown; ``wanted`` puts it first, as a person asked to keep it.
+    Attributes
+    ----------
+    key
+        The key of the clip.
+    lat, lon
+        Its place in degrees.
+    country
+        Its country; clips of one country have the same text.
+    speech
+        Whether it holds speech.
+    sound
+        A hash that copies of a recording share.
+    rank
+        Higher for better clips.
+    recorded
+        When it was recorded, if that is known.
+    wanted
+        Whether a person decided to keep it, so that it comes first.
     """
 
     key: str
@@ -81,17 +97,37 @@ class Candidate:
 
     @cached_property
     def digest(self) -> str:
-        """Breaks ties without favour to any name."""
+        """A hash of the key, which breaks ties without preferring any name."""
         return hashlib.sha256(self.key.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class SelectionRules:
-    """What a selection must keep; raises ``Agl1kError`` for limits that are none.
+    """The rules of a selection.
 
-    Clips are near-duplicates if they are closer than ``min_distance_km`` and, where both times are
-    known, closer than ``min_hours``. ``target`` None takes all that the other rules allow.
-    ``balanced`` is lifted where all candidates are speech, or none is.
+    Parameters
+    ----------
+    target
+        Number of clips. Default: as many as the other rules allow.
+    balanced
+        Take as many clips with speech as without; ignored if all candidates are of one kind.
+    min_distance_km
+        Clips that are closer than this are near-duplicates, …
+    min_hours
+        … unless both times are known and at least this many hours apart.
+    max_per_country
+        Greatest number of clips of one country. Default: no limit.
+
+    Raises
+    ------
+    Agl1kError
+        If a limit is not usable.
+
+    Examples
+    --------
+    >>> SelectionRules(target=0)
+    Traceback (most recent call last):
+    agl1k_core.errors.Agl1kError: target is 0. Give 1 or more.
     """
 
     target: int | None = None
@@ -116,11 +152,38 @@ class SelectionRules:
 
 
 def select(candidates: Sequence[Candidate], rules: SelectionRules) -> dict[str, Verdict]:
-    """Key -> verdict, for every candidate; the same whatever their order."""
+    """Choose among candidates.
+
+    Parameters
+    ----------
+    candidates
+        Clips in any order, which has no influence.
+    rules
+        Target, balance, distances and limits.
+
+    Returns
+    -------
+    dict of str to Verdict
+        The verdict for every candidate by key.
+
+    Examples
+    --------
+    >>> near, far = (0.0, 0.001), (50.0, 8.0)
+    >>> candidates = [
+    ...     Candidate("a", *near, country="X", speech=True, sound="1", rank=2),
+    ...     Candidate("b", *near, country="X", speech=True, sound="2", rank=1),
+    ...     Candidate("c", *far, country="Y", speech=False, sound="3"),
+    ... ]
+    >>> verdicts = select(candidates, SelectionRules())
+    >>> [str(verdicts[key].reason) for key in "abc"]
+    ['selected', 'near_duplicate', 'selected']
+    >>> verdicts["b"].detail
+    'It is 0.00 km from a, and not known to be of another time.'
+    """
     verdicts = _contradictions(candidates, rules)
     left = [candidate for candidate in candidates if candidate.key not in verdicts]
     if len({candidate.speech for candidate in left}) < 2:
-        rules = replace(rules, balanced=False)  # one kind alone cannot be balanced
+        rules = replace(rules, balanced=False)  # a single kind cannot be balanced
     selection = _Selection(sorted(left, key=lambda one: one.key), rules)
     while (chosen := selection.next()) is not None:
         selection.take(chosen)
@@ -128,7 +191,7 @@ def select(candidates: Sequence[Candidate], rules: SelectionRules) -> dict[str, 
 
 
 def _contradictions(candidates: Iterable[Candidate], rules: SelectionRules) -> dict[str, Verdict]:
-    """Recordings that stand at several places: none of the places can be trusted."""
+    """Recordings that are listed at several places, none of which can be trusted."""
     limit_km = max(rules.min_distance_km, _ONE_PLACE_KM)
     by_sound: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
@@ -139,7 +202,7 @@ def _contradictions(candidates: Iterable[Candidate], rules: SelectionRules) -> d
         apart_km = max(_distance_km(first, other) for other in same)
         if apart_km > limit_km:
             keys = ", ".join(sorted(one.key for one in same))
-            detail = f"The same recording stands at places {apart_km:,.0f} km apart: {keys}."
+            detail = f"The same recording is listed at places {apart_km:,.0f} km apart: {keys}."
             found |= {one.key: Verdict(Reason.CONTRADICTION, detail) for one in same}
     return found
 
@@ -156,14 +219,14 @@ class _Selection:
         self._of_group: Counter[str] = Counter()
         self._neighbours = _Neighbours(candidates, rules)
         self._same: dict[str, list[Candidate]] = defaultdict(list)
-        # group -> country -> candidates, the best last
+        # candidates by group and country, the best last
         self._waiting: dict[str, dict[str, list[Candidate]]] = {name: {} for name in self._groups}
         for candidate in sorted(candidates, key=_preference, reverse=True):
             countries = self._waiting[self._group(candidate)]
             countries.setdefault(candidate.country, []).append(candidate)
             self._same[candidate.sound].append(candidate)
-        # group -> heap of countries by whose turn it is. A turn only ever comes later than it
-        # stands here, so only the first has to be looked at again.
+        # group -> heap of countries by their turn. Turns only move back, so only the first one must
+        # be checked again.
         self._turns = {
             name: [(self._turn(waiting[-1]), country) for country, waiting in countries.items()]
             for name, countries in self._waiting.items()
@@ -181,7 +244,7 @@ class _Selection:
         return "speech" if candidate.speech else "non-speech"
 
     def next(self) -> Candidate | None:
-        """The candidate whose turn it is; None where the selection is complete."""
+        """The candidate whose turn it is; None if the selection is complete."""
         if self._rules.target is not None and len(self._taken) >= self._rules.target:
             return None
         group = min(self._groups, key=lambda name: self._of_group[name])
@@ -198,7 +261,7 @@ class _Selection:
         return None
 
     def _best(self, waiting: list[Candidate], country: str) -> Candidate | None:
-        """The best candidate that a country may still send."""
+        """The best candidate that may still be taken from a country."""
         most = self._rules.max_per_country
         if most is not None and country and self._of_country[country] >= most:
             return None
@@ -211,7 +274,7 @@ class _Selection:
         return (not candidate.wanted, n_of_country, -candidate.rank, candidate.digest)
 
     def take(self, chosen: Candidate) -> None:
-        """Take a candidate, and put out what would double it."""
+        """Take a candidate, and exclude its duplicates."""
         self._taken.append(chosen)
         self._of_country[chosen.country] += 1
         self._of_group[self._group(chosen)] += 1
@@ -226,17 +289,17 @@ class _Selection:
             self._out.setdefault(other.key, Verdict(Reason.NEAR_DUPLICATE, detail))
 
     def verdicts(self) -> dict[str, Verdict]:
-        """Key -> verdict of every candidate, once there is no next."""
+        """The verdict of every candidate, once there is no next one."""
         return {one.key: self._out.get(one.key) or self._left(one) for one in self._candidates}
 
     def _left(self, candidate: Candidate) -> Verdict:
         most, target = self._rules.max_per_country, self._rules.target
         if target is not None and len(self._taken) >= target:
-            return Verdict(Reason.NOT_NEEDED, f"The selection has its {target} clips.")
+            return Verdict(Reason.NOT_NEEDED, f"The selection already has {target} clips.")
         if most is not None and self._of_country[candidate.country] >= most:
-            return Verdict(Reason.COUNTRY_FULL, f"Its country has {most} clips already.")
+            return Verdict(Reason.COUNTRY_FULL, f"Its country already has {most} clips.")
         other = "non-speech" if candidate.speech else "speech"
-        return Verdict(Reason.NOT_NEEDED, f"There is no more {other} to balance it.")
+        return Verdict(Reason.NOT_NEEDED, f"No {other} is left to balance it.")
 
 
 def _preference(candidate: Candidate) -> tuple[bool, float, str]:
@@ -244,7 +307,7 @@ def _preference(candidate: Candidate) -> tuple[bool, float, str]:
 
 
 class _Neighbours:
-    """Who is closer to a candidate than the rules allow."""
+    """The candidates that are closer to another one than the rules allow."""
 
     def __init__(self, candidates: Sequence[Candidate], rules: SelectionRules) -> None:
         self._candidates = candidates
@@ -260,7 +323,7 @@ class _Neighbours:
         self._chord = 2 * math.sin(angle / 2)
 
     def of(self, candidate: Candidate) -> list[tuple[Candidate, float]]:
-        """Near-duplicates of a candidate, without itself, and their distance in km."""
+        """The near-duplicates of a candidate and their distance in km."""
         if self._rules.min_distance_km <= 0:
             return []
         point = self._points[self._place[candidate.key]]

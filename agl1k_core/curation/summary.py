@@ -1,4 +1,4 @@
-"""What came of a curation, for a person to read."""
+"""The result of a curation in words."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from agl1k_core.curation.selection import Reason
 
 _SAID = {
     Reason.SELECTED: "in the benchmark",
-    Reason.NO_LINE: "out: no line of the table is about the recording",
+    Reason.NO_LINE: "out: the recording is not in the table",
     Reason.BROKEN: "out: no recording, or a broken one",
     Reason.FILTER: "out: an acoustic filter",
     Reason.DURATION: "out: too short or too long",
     Reason.NOT_LOCALIZABLE: "out: not localizable",
     Reason.REJECTED: "out: rejected by a person",
-    Reason.CONTRADICTION: "out: the same recording stands at several places",
-    Reason.SAME_RECORDING: "out: the same recording is in already",
-    Reason.NEAR_DUPLICATE: "out: another of the same place and time is in",
+    Reason.CONTRADICTION: "out: the same recording is listed at several places",
+    Reason.SAME_RECORDING: "out: the same recording is already in",
+    Reason.NEAR_DUPLICATE: "out: another clip of the same place and time is in",
     Reason.COUNTRY_FULL: "out: its country has enough clips",
-    Reason.NOT_NEEDED: "out: not needed, the selection is full or would lose its balance",
+    Reason.NOT_NEEDED: "out: not needed, as the selection is full or would lose its balance",
 }
 
 
 def counts(curated: Curated) -> dict[Reason, int]:
-    """How many recordings there are of each reason, in the order of ``Reason``."""
+    """The number of recordings for each reason, in the order of ``Reason``."""
     found = Counter(item.verdict.reason for item in curated.judged)
     found[Reason.NO_LINE] += len(curated.collection.unlisted)
     return {reason: found[reason] for reason in Reason if found[reason]}
 
 
 def summary_lines(curated: Curated) -> list[str]:
-    """The counts in words: one line for each reason, then what is in."""
+    """The counts in words: a line for each reason, then what is in."""
     chosen = [item.clip for item in curated.chosen]
     speech = sum(clip.classes.get("human", 0.0) >= PRESENT_FROM for clip in chosen)
     countries = {clip.country for clip in chosen}
@@ -48,16 +48,16 @@ def summary_lines(curated: Curated) -> list[str]:
 
 
 def summary_markdown(curated: Curated) -> str:
-    """``summary.md``: counts, countries, outcomes of broken files, and how it was made."""
+    """The text of ``summary.md``: counts, countries, outcomes of broken files, settings."""
     chosen = [item.clip for item in curated.chosen]
     by_country = Counter(clip.country or "unknown" for clip in chosen)
     broken = Counter(
         item.analysis.outcome for item in curated.judged if item.verdict.reason is Reason.BROKEN
     )
     sections = [
-        "# What came of it",
+        "# Result",
         _bullets(summary_lines(curated)),
-        "`report.csv` tells why each recording is in or out.",
+        "`report.csv` says why each recording is in or out.",
         "## Countries",
         _bullets([f"{country}: {n}" for country, n in _sorted(by_country)] or ["none"]),
     ]
@@ -66,16 +66,16 @@ def summary_markdown(curated: Curated) -> str:
             "## Files that cannot be used",
             _bullets([f"{o}: {n}" for o, n in _sorted(broken)]),
         ]
-    return "\n\n".join([*sections, "## How", _bullets(_how(curated.provenance))]) + "\n"
+    return "\n\n".join([*sections, "## Settings", _bullets(_how(curated.provenance))]) + "\n"
 
 
 def localizability_line(provenance: Mapping[str, Any]) -> str:
-    """Which localizability model was used, or that none was."""
+    """The localizability model that was used, if any."""
     model = provenance["localizability"]
     if model is None:
         return (
-            "Localizability: no fitted model was given, so no clip was left out or preferred for "
-            "it; ties were broken by a hash of the key"
+            "Localizability: no fitted model was given, so it excluded and preferred no clip; ties "
+            "were broken by a hash of the key"
         )
     data = model["provenance"].get("data_sha256", "unknown")
     return (
@@ -86,7 +86,7 @@ def localizability_line(provenance: Mapping[str, Any]) -> str:
 
 def _how(provenance: Mapping[str, Any]) -> list[str]:
     tagger, filters, rules = (provenance[name] for name in ("tagger", "filters", "rules"))
-    tags = "Tags: none; speech and classes are those of the table"
+    tags = "Tags: none; speech and classes are from the table"
     if tagger:
         tags = (
             f"Tags: {tagger['name']}, weights {tagger['weights_sha256'][:12]}, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,10 @@ import numpy.typing as npt
 import scipy.fft
 
 from agl1k_core import audio
+from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import check
 from agl1k_core.tagging import audioset
-from agl1k_core.tagging.tagger import Tags
+from agl1k_core.tagging.tagger import Tagger, Tags, tag
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,6 +74,17 @@ def timeline_figure(path: Path, tags: Tags, *, n_classes: int = 12, title: str =
     _draw_tags(below, tags, shown)
     above.set_title(title or "What sounds when", loc="left", fontsize=12)
     return figure
+
+
+def save_timelines(paths: Sequence[Path], tagger: Tagger, folder: Path) -> None:
+    """Tag recordings and save a picture of each as ``001-name.png``; raises ``Agl1kError``."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, path in enumerate(paths, 1):
+            figure = timeline_figure(path, tag(path, tagger), title=path.name)
+            figure.savefig(folder / f"{number:03}-{path.stem}.png")
+    except OSError as error:
+        raise Agl1kError(f"Pictures cannot be written to {folder}: {error.strerror}.") from None
 
 
 def _draw_spectrogram(axes: Axes, path: Path, duration_s: float) -> None:

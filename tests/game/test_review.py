@@ -107,5 +107,5 @@ def test_a_folder_that_is_none_is_refused(
 
 def test_decisions_that_cannot_be_read_are_refused(folder: Path) -> None:
     (folder / "review.csv").write_text("key,decision\nclip-000,perhaps\n")
-    with pytest.raises(Agl1kError, match="decide nothing"):
+    with pytest.raises(Agl1kError, match="are not decisions"):
         Review(folder)

@@ -54,7 +54,7 @@ def test_filter_names_an_outcome_for_every_file(forty: Path) -> None:
     assert [row["passes"] for row in rows].count("yes") == 32
     assert all(row["reason"] for row in rows if row["passes"] == "no")
     assert "32 of 40 files pass the filters." in result.stderr
-    assert "Passed over, by their ending no recordings: clips.csv." in result.stderr
+    assert "Skipped files that are not audio by their suffix: clips.csv." in result.stderr
 
 
 def test_filter_shows_a_table_and_takes_limits(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_filter_shows_a_table_and_takes_limits(tmp_path: Path) -> None:
 def test_nothing_to_listen_to_is_refused(command: str, tmp_path: Path) -> None:
     result = run(command, tmp_path)
     assert result.exit_code == 1
-    assert "There is no recording in what you named" in result.stderr
+    assert "No recordings were found there" in result.stderr
 
 
 def test_tag_without_a_model_says_how_to_bring_it(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def test_a_folder_s_files_are_found_once(tmp_path: Path) -> None:
     assert taken[-1] == tmp_path / "gone.wav"
     assert names(folder, taken[:-1]) == ["a.mp3", "b.WAV", "sub/c.flac"]
     assert names(folder, passed) == ["notes.txt"]
-    with pytest.raises(Agl1kError, match="no recording in what you named"):
+    with pytest.raises(Agl1kError, match="No recordings were found there"):
         recordings_in([folder / "no file.wav"])
 
 

@@ -217,7 +217,7 @@ def test_two_runs_don_t_mix(tmp_path: Path) -> None:
     folder = raw.write_collection(tmp_path / "raw", 2, ())
 
     def meanwhile(done: int, total: int) -> None:
-        with pytest.raises(Agl1kError, match="Another run is at work"):
+        with pytest.raises(Agl1kError, match="Another run uses"):
             curated(folder, tmp_path / "work")
 
     curated(folder, tmp_path / "work", progress=meanwhile)
@@ -348,15 +348,15 @@ def test_what_curation_did_not_write_is_left_alone(forty: Path, tmp_path: Path) 
     (tmp_path / "mine.txt").touch()
     with pytest.raises(Agl1kError, match="holds files that curation did not write"):
         check_output(tmp_path, forty)
-    with pytest.raises(Agl1kError, match="lies among the raw recordings"):
+    with pytest.raises(Agl1kError, match="inside the folder of raw recordings"):
         check_output(forty / "out", forty)
-    with pytest.raises(Agl1kError, match="is no folder"):
+    with pytest.raises(Agl1kError, match="is not a folder"):
         check_output(tmp_path / "mine.txt", forty)
 
 
 def test_decisions_that_are_none_are_refused(tmp_path: Path) -> None:
     (tmp_path / "review.csv").write_text("key,decision\na,perhaps\n")
-    with pytest.raises(Agl1kError, match=r"1 lines decide nothing, such as .*perhaps"):
+    with pytest.raises(Agl1kError, match=r"1 lines are not decisions, such as .*perhaps"):
         read_decisions(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Which candidates are in: balance, spread, duplicates, and that order plays no part."""
+"""Which candidates are in: balance, spread, duplicates, and that order has no influence."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_speech_and_non_speech_are_equal_and_the_rest_is_told_why() -> None:
     verdicts = select(crowd, SelectionRules())
     assert sum(verdict.is_in for verdict in verdicts.values()) == 6
     out = {verdict.detail for verdict in verdicts.values() if not verdict.is_in}
-    assert out == {"There is no more speech to balance it."}
+    assert out == {"No speech is left to balance it."}
     assert len(chosen(crowd, SelectionRules(balanced=False))) == 10
 
 
