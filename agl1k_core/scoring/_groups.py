@@ -23,14 +23,14 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
 
-#: Up to so many columns a sparse product takes longer to set up than a dense one to compute.
+#: Up to this many columns, a sparse product takes longer to set up than a dense one to compute.
 _FEW = 64
 
 
 @dataclass(frozen=True)
 class CellSums:
     """``totals``: sums of the numbers, shape ``(n_cells, n_columns, n_samples)``; ``counted``: how
-    many numbers these are, the same shape, or with one column where every value is a number."""
+    many numbers these are, in the same shape, or in one column if every value is a number."""
 
     totals: FloatArray
     counted: FloatArray
@@ -41,16 +41,16 @@ class CellSums:
         return CellSums(self.totals[:, places], counted)
 
     def means(self, cells: FloatArray) -> FloatArray:
-        """Means over cells; ``cells`` of shape ``(n_means, n_cells)`` has 1 for those of a mean.
+        """Means over cells; ``cells``, of shape ``(n_means, n_cells)``, is 1 for those of a mean.
 
-        Returns shape ``(n_means, n_columns, n_samples)``, NaN where there is no number.
+        Returns shape ``(n_means, n_columns, n_samples)``, NaN if there is no number.
         """
         with np.errstate(invalid="ignore", divide="ignore"):
             return _sums(cells, self.totals) / _sums(cells, self.counted)
 
 
 def _sums(cells: FloatArray, values: FloatArray) -> FloatArray:
-    """Sums over some of the first axis; sparse, since a cell belongs to few of the groups."""
+    """Sums over parts of the first axis; sparse, since a cell is in few of the groups."""
     n_cells, *shape = values.shape
     flat = values.reshape(n_cells, math.prod(shape))
     chosen = cells if flat.shape[1] <= _FEW else csr_array(cells.astype(values.dtype))
@@ -81,8 +81,8 @@ class Groups:
         return counts
 
     def sums(self, values: FloatArray) -> CellSums:
-        """Sums of the rows as they are, one sample; ``values`` has shape ``(n_rows, n_columns)``,
-        NaN where nothing is to be counted."""
+        """Sums of all rows, as one sample; ``values`` has shape ``(n_rows, n_columns)``,
+        NaN if it does not count."""
         filled, counted = _split(values)
         n_cells = self.members.shape[1]
 
@@ -109,13 +109,13 @@ class Groups:
     def balanced_means(self, sums: CellSums, parts: Sequence[int]) -> FloatArray:
         """Mean over disjoint ``parts`` (places of groups) of each group's mean within the part.
 
-        Parts where a group has no number are left out. Returns shape
+        Parts in which a group has no number are left out. Returns shape
         ``(n_groups, n_columns, n_samples)``.
         """
         crossed = self.members[:, None] * self.members[list(parts)]
         flat = crossed.reshape(math.prod(crossed.shape[:2]), crossed.shape[2])
         totals, counts = _sums(flat, sums.totals), _sums(flat, sums.counted)
-        means = totals / np.maximum(counts, 1)  # 0 where there is no number
+        means = totals / np.maximum(counts, 1)  # 0 if there is no number
 
         def over_parts(values: npt.NDArray[np.generic]) -> FloatArray:
             apart = values.reshape(*crossed.shape[:2], *values.shape[1:])
@@ -149,7 +149,7 @@ class Groups:
 
 
 def _split(values: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """The values with 0 for NaN, and where there was a number."""
+    """The values with 0 for NaN, and a mask of the numbers."""
     counted = np.isfinite(values)
     if counted.all():
         return values, counted[:, :1]

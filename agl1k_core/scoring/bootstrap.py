@@ -1,9 +1,9 @@
 """Bootstrap intervals, paired comparison and ranks with ties.
 
-The percentile bootstrap (Efron & Tibshirani 1993, chapters 13 and 16) over clips, or over
-clusters of rows that belong together (a player's guesses). Resampling is by counts: a matrix of
-shape ``(n_samples, n_rows)`` says how often each resample holds each row, so that every mean is
-one matrix product.
+The percentile bootstrap (Efron & Tibshirani 1993, chapters 13 and 16) over clips, or over clusters
+of dependent rows (a player's guesses). Resamples are counts: a matrix of shape
+``(n_samples, n_rows)`` holds how often each resample has each row, so that every mean is one matrix
+product.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ IntArray = npt.NDArray[np.int64]
 N_SAMPLES = 1000
 SEED = 20260
 LEVEL = 0.95
-#: Draws of up to this many values are kept, 16 MB each.
-_KEPT_VALUES = 4_000_000
+#: Draws of up to this many values are cached, 16 MB each.
+_CACHED_VALUES = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def resample_counts(
     n_units = n_rows if cluster is None else int(cluster.max(initial=-1)) + 1
     if n_units == 0:
         return np.zeros((n_samples, n_rows), dtype=np.float32)
-    draw = _kept_draw if n_samples * n_units <= _KEPT_VALUES else _draw
+    draw = _cached_draw if n_samples * n_units <= _CACHED_VALUES else _draw
     counts = draw(n_units, n_samples, seed)
     return counts if cluster is None else counts[:, cluster]
 
@@ -109,8 +109,8 @@ def _draw(n_units: int, n_samples: int, seed: int) -> FloatArray:
     return counts
 
 
-#: Files on one benchmark have the same resamples.
-_kept_draw = lru_cache(maxsize=2)(_draw)
+#: All files on one benchmark use the same resamples.
+_cached_draw = lru_cache(maxsize=2)(_draw)
 
 
 def resampled_means(counts: FloatArray, values: FloatArray) -> FloatArray:
@@ -123,9 +123,9 @@ def resampled_means(counts: FloatArray, values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class QuantilePlaces:
-    """Where quantiles lie among ascending numbers: ``weight`` of the way from ``low`` to ``high``.
+    """Positions of quantiles among ascending numbers: ``weight`` of the way from low to high.
 
-    All of shape ``(n_samples, n_shares)``; the weight is NaN where a resample is empty.
+    All of shape ``(n_samples, n_shares)``; the weight is NaN if a resample is empty.
     """
 
     low: IntArray
@@ -133,7 +133,7 @@ class QuantilePlaces:
     weight: FloatArray
 
     def of(self, in_order: FloatArray) -> FloatArray:
-        """The quantiles of ascending numbers, NaN where there is none."""
+        """The quantiles of ascending numbers, NaN if there are none."""
         if not len(in_order):
             return np.full(self.weight.shape, np.nan)
         low = in_order[self.low]
@@ -143,7 +143,7 @@ class QuantilePlaces:
 def quantile_places(counts: FloatArray, shares: Sequence[float]) -> QuantilePlaces:
     """Places of quantiles (linear, as ``numpy.quantile``) in each resample of ascending numbers.
 
-    Running totals go on from one resample to the next, so that one search finds all places.
+    Running totals continue from one resample to the next, so that one search finds all places.
     """
     n_samples, n_rows = counts.shape
     total = counts.sum(axis=1, dtype=np.int64)[:, None]
@@ -171,13 +171,13 @@ def places_among(total: int | IntArray, shares: Sequence[float]) -> QuantilePlac
 def _independent_places(
     n_rows: int, shares: tuple[float, ...], n_samples: int, seed: int
 ) -> QuantilePlaces:
-    """Places in resamples of ``n_rows`` rows that nothing ties together, whatever the numbers."""
+    """Places in resamples of ``n_rows`` rows without clusters, whatever the numbers."""
     return quantile_places(_draw(n_rows, n_samples, seed), shares)
 
 
 @dataclass(frozen=True)
 class Resamples:
-    """Resamples of rows, or of the clusters that ``cluster`` files them under."""
+    """Resamples of rows, or of whole clusters of them."""
 
     n_rows: int
     n_samples: int = N_SAMPLES
@@ -194,8 +194,8 @@ class Resamples:
     def quantiles(self, values: FloatArray, rows: IntArray, shares: Sequence[float]) -> FloatArray:
         """Quantiles of the values of some ``rows``, given in ascending order of their values.
 
-        Rows without clusters are resampled among themselves: only their number matters then, so
-        that the places are found once. Returns shape ``(n_samples, len(shares))``.
+        Rows without clusters are resampled among themselves, so that the places depend only on
+        their number and are found once. Returns shape ``(n_samples, len(shares))``.
         """
         if not len(rows):
             return np.full((self.n_samples, len(shares)), np.nan)
@@ -227,9 +227,9 @@ def intervals(resampled: FloatArray, level: float = LEVEL) -> list[Interval]:
 def paired_difference(
     a: FloatArray, b: FloatArray, *, n_samples: int = N_SAMPLES, seed: int = SEED
 ) -> PairedDifference:
-    """Mean of ``a - b`` over the clips where both are numbers, with its paired interval.
+    """Mean of ``a - b`` over the clips for which both are numbers, with its paired interval.
 
-    ``a``, ``b``: one value per clip, aligned, NaN where absent.
+    ``a``, ``b``: one value per clip, aligned, NaN if absent.
     """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     common = np.isfinite(a) & np.isfinite(b)
@@ -252,7 +252,7 @@ def ranks(
 ) -> list[int]:
     """1 + the number of models that are better beyond the paired interval.
 
-    ``values``: one row per clip, one column per model, NaN where a model lacks the clip. Models
+    ``values``: one row per clip, one column per model, NaN if the model lacks the clip. Models
     that cannot be told apart share a rank.
     """
     n_clips, n_models = values.shape
@@ -266,7 +266,7 @@ def ranks(
     for model in range(n_models - 1):
         others = np.arange(model + 1, n_models)
         difference = means[:, [model]] - means[:, others]
-        # models that lack other clips than this one are compared on their common clips
+        # models that lack different clips are compared on their common clips
         apart = others[(counted[:, others] != counted[:, [model]]).any(axis=0)]
         if len(apart):
             common = better[:, [model]] - better[:, apart]

@@ -47,7 +47,7 @@ def _no_table() -> Benchmark:
 
 @pytest.fixture
 def absent(database: Database) -> Board:
-    """The AGL1K board where the table is not at hand."""
+    """The AGL1K board without its table."""
     return make_board(database, _no_table, slug="agl1k")
 
 

@@ -25,18 +25,18 @@ def client(board: Board, absent: Board) -> Iterator[TestClient]:
 
 def test_rows_as_json(client: TestClient, board: Board) -> None:
     add_model(board, "Near", 0.5)
-    told = client.get("/api/leaderboard", params={"subset": "speech", "search": "near"}).json()
-    assert told["board"] == "toy"
-    assert [row["model"] for row in told["rows"]] == ["Near"]
-    assert told["rows"][0]["rank"] == 1
-    assert told["n_hidden"] == 3
-    assert told["rows"][0]["statuses"]["answered"] == 20
+    found = client.get("/api/leaderboard", params={"subset": "speech", "search": "near"}).json()
+    assert found["board"] == "toy"
+    assert [row["model"] for row in found["rows"]] == ["Near"]
+    assert found["rows"][0]["rank"] == 1
+    assert found["n_hidden"] == 3
+    assert found["rows"][0]["statuses"]["answered"] == 20
 
 
 def test_reported_rows_as_json(client: TestClient) -> None:
-    told = client.get("/api/leaderboard?board=agl1k").json()
-    assert len(told["rows"]) == 19
-    assert "agl1k fetch" in told["notice"]
+    found = client.get("/api/leaderboard?board=agl1k").json()
+    assert len(found["rows"]) == 19
+    assert "agl1k fetch" in found["notice"]
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_rows_as_csv(client: TestClient) -> None:
 
 def test_comparison(client: TestClient) -> None:
     pair = {"board": "toy", "first": "baseline-random", "second": "baseline-densest-region"}
-    told = client.get("/api/leaderboard/compare", params=pair).json()
-    assert told["n_common"] == 40
-    assert told["metrics"]["distance_km"]["low"] < told["metrics"]["distance_km"]["high"]
+    found = client.get("/api/leaderboard/compare", params=pair).json()
+    assert found["n_common"] == 40
+    assert found["metrics"]["distance_km"]["low"] < found["metrics"]["distance_km"]["high"]
     gone = client.get("/api/leaderboard/compare", params=pair | {"second": "gone"})
     assert gone.status_code == 404
     assert "not on this board" in gone.json()["detail"]

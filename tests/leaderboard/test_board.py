@@ -25,8 +25,12 @@ RANDOM = "baseline-random"
 
 
 @pytest.fixture
-def full(board: Board) -> Board:
-    """Two models that tie, one that is far better, the baselines, and people."""
+def full(database: Database, toy: Benchmark) -> Board:
+    """Two models that tie, one that is far better, the baselines, and people.
+
+    By its clock scoring takes no time, so that people's guesses are always up to date.
+    """
+    board = make_board(database, lambda: toy, clock=lambda: 0.0)
     add_model(board, "Near", 0.1, weights="closed", organisation="Ärger & Söhne")
     add_model(board, "Twin A", 5.0, organisation="Lab")
     add_model(board, "Twin B", 5.0)
@@ -52,7 +56,7 @@ def test_ranks_count_who_is_clearly_better(full: Board) -> None:
     random = ranks["Random point"]
     assert random is not None
     assert random.place >= 4
-    assert ranks["People"] == Rank(2)  # behind Near alone, and in nobody's way
+    assert ranks["People"] == Rank(2)  # behind Near alone; it changes no model's rank
 
 
 def test_people_with_few_clips_have_no_rank_and_the_reason(board: Board) -> None:
@@ -65,7 +69,6 @@ def test_people_with_few_clips_have_no_rank_and_the_reason(board: Board) -> None
 def test_guesses_move_no_models_rank(full: Board) -> None:
     before = places(full, Query())
     add_guesses(full, "ben", [f"clip-{i:02d}" for i in range(40)], degrees_off=0.0)
-    full._people_next = float("-inf")
     after = places(full, Query())
     people = full.row(PEOPLE_ID)
     assert people is not None
@@ -139,7 +142,7 @@ def test_ranks_follow_metric_and_subset(full: Board) -> None:
     assert full.ranks("distance_km", "music") == {}  # no clip there
 
 
-def test_published_rows_appear_and_withdrawn_ones_go_at_the_next_look(board: Board) -> None:
+def test_the_next_request_shows_what_was_published_or_withdrawn(board: Board) -> None:
     assert "Newcomer" not in places(board, Query())
     done = add_model(board, "Newcomer", 0.1)
     assert places(board, Query())["Newcomer"] == Rank(1)
@@ -169,7 +172,7 @@ def test_one_call_asks_once_whether_submissions_changed(
     assert revision.call_count == 1
 
 
-def test_scores_of_another_table_stand_apart(database: Database, full: Board) -> None:
+def test_scores_of_another_table_are_not_ranked(database: Database, full: Board) -> None:
     other = make_benchmark(39)
     changed = make_board(database, lambda: other)
     near = next(row for row in changed.rows() if row.model == "Near")
@@ -229,7 +232,7 @@ def test_the_best_is_told_apart_for_scored_and_reported_and_not_where_all_are_eq
     assert (True, "coverage") not in best
 
 
-def test_while_a_new_file_is_scored_everybody_else_sees_the_board_as_it_was(
+def test_while_a_new_file_is_scored_others_get_the_previous_board(
     database: Database, toy: Benchmark, full: Board, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = {row.model for row in full.rows()}

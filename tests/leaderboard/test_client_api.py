@@ -1,4 +1,4 @@
-"""The whole way by ``gradio_client``, against a real server: submit, find, compare, withdraw."""
+"""Everything by ``gradio_client`` with a real server: submit, find, compare, withdraw."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.server
 
 
 def boards_of(database: Database) -> dict[str, Board]:
-    """The toy board, and AGL1K's where its data is at hand."""
+    """The toy board, and AGL1K's if its data is available."""
     toy = make_benchmark()
     boards = {"toy": make_board(database, lambda: toy)}
     if SHARED.is_dir():
@@ -145,9 +145,9 @@ def test_what_is_refused_does_not_fill_the_log(
     toy_file.write_text('[{"key": "telltale"}]')
     with pytest.raises(Exception, match="telltale"):
         client.predict(file=handle_file(toy_file), board="toy", **about("m"), api_name="/publish")
-    told = capfd.readouterr()
-    assert "telltale" not in told.out + told.err
-    assert "Traceback" not in told.err
+    printed = capfd.readouterr()
+    assert "telltale" not in printed.out + printed.err
+    assert "Traceback" not in printed.err
 
 
 def test_no_path_of_the_server_can_be_named(client: Client, tmp_path: Path) -> None:

@@ -109,8 +109,8 @@ def test_comparison_is_paired_and_names_the_clearly_better(board: Board) -> None
         -by_name["distance_km"].pair.difference
     )
     assert turned.metrics[0].better == "second"
-    told = to_json(comparison)
-    assert told["metrics"]["distance_km"]["better"] == "first"  # type: ignore[index]
+    found = to_json(comparison)
+    assert found["metrics"]["distance_km"]["better"] == "first"  # type: ignore[index]
 
 
 def test_people_are_compared_on_the_clips_they_guessed(board: Board) -> None:
@@ -151,5 +151,5 @@ def test_opening_a_row_that_is_gone_is_a_sentence(board: Board) -> None:
         assert "not on the board" in opened.html
         assert not opened.has_map
     assert compare_rows({"toy": board}, {"board": "toy", "row_id": BASE}).html == ""
-    told = compare_rows({"toy": board}, {"board": "toy", "row_id": BASE, "other": "gone"})
-    assert "cannot be compared" in told.html
+    found = compare_rows({"toy": board}, {"board": "toy", "row_id": BASE, "other": "gone"})
+    assert "cannot be compared" in found.html

@@ -77,8 +77,8 @@ def test_the_csv_holds_every_number_as_a_number(board: Board) -> None:
 
 def test_the_json_is_json(board: Board) -> None:
     add_model(board, "Near", 1.0)
-    told = json.loads(json.dumps(to_json(make_view(board, Query())), allow_nan=False))
-    near = next(row for row in told["rows"] if row["model"] == "Near")
+    found = json.loads(json.dumps(to_json(make_view(board, Query())), allow_nan=False))
+    near = next(row for row in found["rows"] if row["model"] == "Near")
     assert near["rank"] == 1
     assert near["reported_not_recomputed"] is False
     assert set(near["metrics"]) == set(METRICS)
@@ -88,10 +88,10 @@ def test_the_json_is_json(board: Board) -> None:
 
 
 def test_reported_rows_say_so_and_have_null_where_nothing_is_known(absent: Board) -> None:
-    told = to_json(make_view(absent, Query()))
-    assert told["benchmark_hash"] is None
-    assert "agl1k fetch" in told["notice"]
-    first = told["rows"][0]
+    found = to_json(make_view(absent, Query()))
+    assert found["benchmark_hash"] is None
+    assert "agl1k fetch" in found["notice"]
+    first = found["rows"][0]
     assert first["reported_not_recomputed"] is True
     assert first["rank"] is None
     assert first["metrics"]["within_25km"] is None

@@ -3,9 +3,11 @@ from __future__ import annotations
 import pytest
 
 from agl1k_core.answers import Status
+from agl1k_core.benchmarks import Benchmark
 from leaderboard.board import PEOPLE_ID, Board
 from leaderboard.people import people_note, people_predictions
-from tests.support.toy_board import add_guesses
+from store.database import Database
+from tests.support.toy_board import add_guesses, make_board
 
 KEYS = [f"clip-{i:02d}" for i in range(12)]
 
@@ -59,14 +61,14 @@ def test_people_are_scored_as_models_are(board: Board) -> None:
     assert row.interval("distance_km") is not None
 
 
-def test_new_guesses_are_seen_but_scoring_them_does_not_fill_the_day(board: Board) -> None:
+def test_new_guesses_are_scored_but_not_all_the_time(database: Database, toy: Benchmark) -> None:
     now = [0.0]
 
     def slow_clock() -> float:
         now[0] += 1.0
         return now[0]
 
-    board._clock = slow_clock
+    board = make_board(database, lambda: toy, clock=slow_clock)
     add_guesses(board, "ann", KEYS[:1])
     assert _n_guesses(board) == 1
     add_guesses(board, "ann", KEYS[1:2])

@@ -56,8 +56,8 @@ def test_a_dry_run_tells_everything_and_stores_nothing(board: Board) -> None:
     assert report.strict.metrics["reject_rate"] == pytest.approx(0.1)
     assert report.strict.subsets["speech"]["distance_km"] > 0
     assert board.submissions.revision() == revision
-    told = json.dumps(report.to_dict(), allow_nan=False)
-    assert '"stored": false' in told
+    text = json.dumps(report.to_dict(), allow_nan=False)
+    assert '"stored": false' in text
 
 
 @pytest.mark.parametrize(
@@ -166,8 +166,8 @@ def test_differences_are_told(board: Board) -> None:
     changed: dict[str, Any] = json.loads(json.dumps(dict(done.submission.evaluation)))
     changed["metrics"]["geoscore"] += 1
     again = recompute(done.submission, board.submissions, board.benchmark)
-    (told,) = differences(changed, again)
-    assert told.startswith("geoscore: ")
+    (text,) = differences(changed, again)
+    assert text.startswith("geoscore: ")
 
 
 def test_another_table_cannot_score_it_again(board: Board) -> None:
