@@ -23,7 +23,7 @@ from game.clips import ClipStore, clip_router
 from game.dependencies import Content, ModelAnswers, Surroundings
 from game.handlers import Play
 from game.rounds import Game
-from game.tab import FORGET_LINK, build_play
+from game.tab import FORGET_LINK, PlayTab, build_play
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
 from leaderboard.client_api import build_endpoints
@@ -67,6 +67,12 @@ class Services:
     boards: Mapping[str, Board]
     game: Game
     publisher: Publisher | None
+
+    def start(self) -> None:
+        """Begin background work; the first guess should not wait for the geocoder."""
+        Thread(target=places.label_points, args=([0.0], [0.0]), daemon=True).start()
+        if self.publisher is not None:
+            self.publisher.start()
 
     def close(self) -> None:
         """End background work, push what still waits, and close the database."""
@@ -143,26 +149,11 @@ def _model_answers(boards: Mapping[str, Board]) -> ModelAnswers:
 
 def build_page(services: Services) -> gr.Blocks:
     """The page: a header and four tabs."""
-    settings, registry = services.settings, services.registry
-    names = {slug: benchmark.name for slug, benchmark in registry.benchmarks.items()}
-    play = Play(services.game, [registry.default, *registry.benchmarks])
-    scoring_queue = ScoringQueue()
     with Page(title="AGL1K: hear a place, find it on the map") as page:
         gr.HTML(frame.header_html(), padding=False)
         notice = gr.HTML(padding=False, elem_classes="agl-news")
-        with gr.Tabs(elem_id="agl-tabs") as tabs:
-            with gr.Tab("Play", id="play"):
-                tab = build_play(play, names, registry.default, tiles=settings.tiles)
-            with gr.Tab("Leaderboard", id="leaderboard"):
-                build_leaderboard(services.boards, tiles=settings.tiles)
-            with gr.Tab("Submit", id="submit"):
-                build_submit(services.boards, settings, scoring_queue)
-            with gr.Tab("About", id="about"):
-                gr.Markdown(frame.about_markdown(), elem_classes="agl-about")
-                own_id = gr.Markdown(elem_classes="agl-about")
-        build_endpoints(services.boards, settings, scoring_queue)
+        tabs, tab, own_id = _build_tabs(services)
         href = gr.Textbox(visible=False)
-
         page.load(
             lambda address: gr.update(selected=selected_tab(address, TABS)),
             href,
@@ -183,25 +174,46 @@ def build_page(services: Services) -> gr.Blocks:
     return cast(gr.Blocks, page)
 
 
+def _build_tabs(services: Services) -> tuple[gr.Tabs, PlayTab, gr.Markdown]:
+    """The four tabs, what is shown in the first, and the player's id in the last."""
+    settings, registry = services.settings, services.registry
+    names = {slug: benchmark.name for slug, benchmark in registry.benchmarks.items()}
+    play = Play(services.game, [registry.default, *registry.benchmarks])
+    scoring_queue = ScoringQueue()
+    with gr.Tabs(elem_id="agl-tabs") as tabs:
+        with gr.Tab("Play", id="play"):
+            tab = build_play(play, names, registry.default, tiles=settings.tiles)
+        with gr.Tab("Leaderboard", id="leaderboard"):
+            build_leaderboard(services.boards, tiles=settings.tiles)
+        with gr.Tab("Submit", id="submit"):
+            build_submit(services.boards, settings, scoring_queue)
+        with gr.Tab("About", id="about"):
+            gr.Markdown(frame.about_markdown(), elem_classes="agl-about")
+            own_id = gr.Markdown(elem_classes="agl-about")
+    build_endpoints(services.boards, settings, scoring_queue)
+    return tabs, tab, own_id
+
+
+@asynccontextmanager
+async def running(services: Services) -> AsyncIterator[None]:
+    """Run the background work until the block ends, then close everything."""
+    services.start()
+    async with uploads.swept(services.settings.upload_dir):
+        yield
+    await asyncio.to_thread(services.close)
+
+
 def create_app(settings: Settings) -> FastAPI:
     """The whole app as ASGI; raises ``Agl1kError`` if it cannot be opened."""
     services = open_services(settings)
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        # the first guess should not wait for the geocoder
-        Thread(target=places.label_points, args=([0.0], [0.0]), daemon=True).start()
-        if services.publisher is not None:
-            services.publisher.start()
-        async with uploads.swept(settings.config.data_dir / "uploads"):
-            yield
-        await asyncio.to_thread(services.close)
-
     app = FastAPI(
-        title="AGL1K", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan
+        title="AGL1K",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lambda _: running(services),
     )
     app.state.services = services
-
     app.include_router(health_router(partial(unready, services.database, services.publisher)))
     app.include_router(clip_router(services.clips, services.game.resolve))
     app.include_router(leaderboard_router(services.boards))
@@ -227,23 +239,28 @@ def _not_started(error: OSError) -> str:
     )
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Serve until stopped; returns 1 if the app cannot be opened."""
+def _settings(arguments: list[str] | None) -> Settings:
+    """The settings of the environment, changed by options of the command line."""
     parser = argparse.ArgumentParser(prog="app.py", description="Serve AGL1K.")
     parser.add_argument("--host", help="address to listen on")
     parser.add_argument("--port", type=int, help="port to listen on")
     wanted = parser.parse_args(arguments)
+    settings = Settings.from_env()
+    return replace(
+        settings,
+        host=wanted.host or settings.host,
+        port=settings.port if wanted.port is None else wanted.port,
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve until stopped; returns 1 if the app cannot be opened."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     log.setLevel(logging.INFO)
     try:
-        settings = Settings.from_env()
-        settings = replace(
-            settings,
-            host=wanted.host or settings.host,
-            port=settings.port if wanted.port is None else wanted.port,
-        )
+        settings = _settings(arguments)
         listener = listening(settings.host, settings.port)
-        upload_into(settings.config.data_dir / "uploads")
+        upload_into(settings.upload_dir)
         app = create_app(settings)
     except Agl1kError as error:
         print(error, file=sys.stderr)  # noqa: T201 - there is no page yet

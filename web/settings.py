@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from agl1k_core.config import Config, Environment
 from store.options import StoreOptions
@@ -32,6 +33,11 @@ class Settings:
     def max_upload_bytes(self) -> int:
         """Size of the largest file that may be uploaded."""
         return int(self.max_upload_mb * 2**20)
+
+    @property
+    def upload_dir(self) -> Path:
+        """The folder of uploads."""
+        return self.config.data_dir / "uploads"
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] = os.environ) -> Settings:
