@@ -90,8 +90,8 @@ def baseline(benchmark: Benchmark, name: str) -> Predictions:
 
     Examples
     --------
-    >>> from agl1k_core import benchmarks, scoring
-    >>> predictions = scoring.baseline(benchmarks.read_demo(), "densest_region")
+    >>> import agl1k_core as ag
+    >>> predictions = ag.baseline(ag.load_benchmark("demo"), "densest_region")
     >>> float(predictions.lat[0]), float(predictions.lon[0]), predictions.country[0]
     (-34.6206, -58.3714, 'Argentina')
     """
@@ -123,9 +123,9 @@ def predictions_csv(predictions: Predictions) -> str:
 
     Examples
     --------
-    >>> from agl1k_core import benchmarks, scoring
-    >>> predictions = scoring.baseline(benchmarks.read_demo(), "densest_region")
-    >>> print(scoring.predictions_csv(predictions).splitlines()[0])
+    >>> import agl1k_core as ag
+    >>> predictions = ag.baseline(ag.load_benchmark("demo"), "densest_region")
+    >>> print(ag.scoring.predictions_csv(predictions).splitlines()[0])
     key,latitude,longitude,city,country,continent,reason
     """
     text = io.StringIO()

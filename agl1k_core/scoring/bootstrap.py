@@ -31,9 +31,9 @@ class Interval:
 
     Examples
     --------
-    >>> from agl1k_core import benchmarks, scoring
-    >>> benchmark = benchmarks.read_demo()
-    >>> evaluation = scoring.evaluate(benchmark, scoring.baseline(benchmark, "median_location"))
+    >>> import agl1k_core as ag
+    >>> benchmark = ag.load_benchmark("demo")
+    >>> evaluation = ag.evaluate(benchmark, ag.baseline(benchmark, "median_location"))
     >>> interval = evaluation.intervals["distance_km"]
     >>> interval.low < evaluation.metrics["distance_km"] < interval.high
     True
@@ -60,10 +60,10 @@ class PairedDifference:
 
     Examples
     --------
-    >>> from agl1k_core import benchmarks, scoring
-    >>> benchmark = benchmarks.read_demo()
-    >>> evaluation = scoring.evaluate(benchmark, scoring.baseline(benchmark, "random"))
-    >>> pair = scoring.compare(evaluation, evaluation)["geoscore"]
+    >>> import agl1k_core as ag
+    >>> benchmark = ag.load_benchmark("demo")
+    >>> evaluation = ag.evaluate(benchmark, ag.baseline(benchmark, "random"))
+    >>> pair = ag.compare(evaluation, evaluation)["geoscore"]
     >>> pair.difference, pair.low, pair.high, pair.n_common, pair.is_clear
     (0.0, 0.0, 0.0, 24, False)
     """

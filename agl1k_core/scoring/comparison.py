@@ -54,13 +54,13 @@ class Comparison(Mapping[str, PairedDifference]):
 
     Examples
     --------
-    >>> from agl1k_core import benchmarks, scoring
-    >>> benchmark = benchmarks.read_demo()
+    >>> import agl1k_core as ag
+    >>> benchmark = ag.load_benchmark("demo")
     >>> median, random = (
-    ...     scoring.evaluate(benchmark, scoring.baseline(benchmark, name))
+    ...     ag.evaluate(benchmark, ag.baseline(benchmark, name))
     ...     for name in ("median_location", "random")
     ... )
-    >>> comparison = scoring.compare(median, random, subset="speech")
+    >>> comparison = ag.compare(median, random, subset="speech")
     >>> comparison.n_common, comparison["geoscore"].is_clear, comparison.better("geoscore")
     (12, False, '')
     """
@@ -136,13 +136,13 @@ def compare(
 
     Examples
     --------
-    >>> from agl1k_core import benchmarks, scoring
-    >>> benchmark = benchmarks.read_demo()
+    >>> import agl1k_core as ag
+    >>> benchmark = ag.load_benchmark("demo")
     >>> densest, random = (
-    ...     scoring.evaluate(benchmark, scoring.baseline(benchmark, name))
+    ...     ag.evaluate(benchmark, ag.baseline(benchmark, name))
     ...     for name in ("densest_region", "random")
     ... )
-    >>> pair = scoring.compare(densest, random)["distance_km"]
+    >>> pair = ag.compare(densest, random)["distance_km"]
     >>> round(pair.difference), round(pair.low), round(pair.high), pair.is_clear
     (1420, -1063, 3737, False)
     """
@@ -183,13 +183,13 @@ def rank(evaluations: Sequence[Evaluation], metric: str, *, subset: str | None =
 
     Examples
     --------
-    >>> from agl1k_core import benchmarks, scoring
-    >>> benchmark = benchmarks.read_demo()
+    >>> import agl1k_core as ag
+    >>> benchmark = ag.load_benchmark("demo")
     >>> scored = [
-    ...     scoring.evaluate(benchmark, scoring.baseline(benchmark, name))
-    ...     for name in scoring.BASELINES
+    ...     ag.evaluate(benchmark, ag.baseline(benchmark, name))
+    ...     for name in ag.scoring.BASELINES
     ... ]
-    >>> scoring.rank(scored, "distance_km")
+    >>> ag.scoring.rank(scored, "distance_km")
     [1, 1, 1]
     """
     if not evaluations:

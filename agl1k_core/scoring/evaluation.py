@@ -99,9 +99,9 @@ class Evaluation:
 
     Examples
     --------
-    >>> from agl1k_core import benchmarks, scoring
-    >>> benchmark = benchmarks.read_demo()
-    >>> evaluation = scoring.evaluate(benchmark, scoring.baseline(benchmark, "densest_region"))
+    >>> import agl1k_core as ag
+    >>> benchmark = ag.load_benchmark("demo")
+    >>> evaluation = ag.evaluate(benchmark, ag.baseline(benchmark, "densest_region"))
     >>> evaluation.n_clips, evaluation.statuses["answered"]
     (24, 24)
     >>> round(evaluation.metrics["distance_km"]), round(evaluation.subsets["speech"]["distance_km"])
@@ -216,10 +216,10 @@ def evaluate(
 
     Examples
     --------
-    >>> from agl1k_core import benchmarks, scoring
-    >>> benchmark = benchmarks.read_demo()
-    >>> predictions = scoring.baseline(benchmark, "median_location")
-    >>> evaluation = scoring.evaluate(benchmark, predictions)
+    >>> import agl1k_core as ag
+    >>> benchmark = ag.load_benchmark("demo")
+    >>> predictions = ag.baseline(benchmark, "median_location")
+    >>> evaluation = ag.evaluate(benchmark, predictions)
     >>> round(evaluation.metrics["geoscore"], 1)
     152.1
     >>> interval = evaluation.intervals["geoscore"]

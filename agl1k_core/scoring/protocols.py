@@ -53,8 +53,8 @@ class Protocol:
     The published rules, except that a clip without a record counts:
 
     >>> from dataclasses import replace
-    >>> from agl1k_core.scoring import PAPER
-    >>> replace(PAPER, name="paper, every clip", every_clip=True).only_labelled
+    >>> import agl1k_core as ag
+    >>> replace(ag.PAPER, name="paper, every clip", every_clip=True).only_labelled
     True
     """
 
