@@ -107,6 +107,11 @@ class Config:
     audio_url: str
     judge_key: str = field(repr=False)
 
+    @property
+    def models_dir(self) -> Path:
+        """Where models are kept: beside all other data."""
+        return self.data_dir / "models"
+
     @classmethod
     def from_env(cls, env: Mapping[str, str] = os.environ) -> Config:
         """Read the configuration.

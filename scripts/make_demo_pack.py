@@ -16,7 +16,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
 from agl1k_core.tagging import load_tagger
 from scripts.demo_pack import check
@@ -34,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         if not options.check:
-            tagger = load_tagger(models_dir=Config.from_env().data_dir / "models")
+            tagger = load_tagger()
             if not options.tags:
                 _make(options.folder)
             write_tags(options.folder, tagger)

