@@ -35,6 +35,8 @@ _running: list[pytest.Item] = []
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
+        if not item.path.is_relative_to(HERE):
+            continue  # a doctest of a package
         folder = item.path.relative_to(HERE).parts[0]
         if folder in FOLDERS:
             item.add_marker(FOLDERS[folder])

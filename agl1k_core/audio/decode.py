@@ -383,7 +383,7 @@ def _written(target: Path, write: Callable[[Path], None]) -> bool:
 
 
 def _remux(source: Path, container_format: str, target: Path) -> None:
-    """Copy the frames of sound; raises ``_UnknownFramesError`` if most of the stream is none."""
+    """Copy the frames of sound; raises ``_UnknownFramesError`` if most of the stream is not."""
     with _opened(source) as inside, _created(target, container_format) as outside:
         stream = inside.streams.audio[0]
         copy = outside.add_stream_from_template(stream)

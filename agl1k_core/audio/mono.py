@@ -111,7 +111,7 @@ class MonoBuffer:
     def keep(self, recording: decode.Recording) -> Iterator[decode.Samples]:
         """Yield the blocks of a recording and keep each; raises ``NoRoomError``."""
         self.close()
-        # where channels may cancel each other, the first one is kept beside their mean
+        # channels may cancel each other, so the first one is kept beside their mean
         alone = (False, True) if recording.channels > 1 else (False,)
         resamplers = [_Resampler(recording.sample_rate_hz, self.sample_rate_hz) for _ in alone]
         self._tracks = [_Track() for _ in alone]

@@ -16,13 +16,13 @@ Array = npt.NDArray[np.float32]
 RATE_HZ = 16000
 SPEECH, BIRD = "/m/09x0r", "/m/015p6"
 
-#: Eight countries; each clip of one lies 11 km and more from the others.
+#: Eight countries; the clips of a country are at least 11 km apart.
 PLACES = [
     (31.5, -9.7), (-1.3, 36.8), (52.5, 13.4), (38.7, -9.1),
     (35.0, 135.7), (21.0, 105.8), (-12.0, -76.9), (-32.0, 116.0),
 ]  # fmt: skip
 
-#: How files are broken -> the outcome that each must get.
+#: The outcome that each kind of broken file must get.
 BROKEN = {
     "empty": "empty",
     "text": "not_audio",
@@ -36,7 +36,7 @@ BROKEN = {
 
 
 class ToneTagger:
-    """Hears speech where the strongest tone is below 600 Hz, else a bird; in windows of 1 s."""
+    """Finds speech if the strongest tone is below 600 Hz, else a bird; in windows of 1 s."""
 
     name = "tone"
     labels: tuple[str, ...] = (SPEECH, BIRD)
@@ -61,7 +61,7 @@ class FineTagger(ToneTagger):
 
 
 class CrashingTagger(ToneTagger):
-    """Takes the process along at a sound of three seconds and more."""
+    """Ends its process at a sound of three seconds or more."""
 
     def predict(self, wave: Array) -> Array:
         if len(wave) >= 3 * self.sample_rate_hz:

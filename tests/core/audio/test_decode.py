@@ -1,4 +1,4 @@
-"""Decoding, probing, outlines, and copies that keep nothing but the sound."""
+"""Decoding, probing, outlines, and copies that keep only the sound."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_any_rate_and_channels_become_mp3(
     assert info.duration_s == pytest.approx(1, abs=0.15)
 
 
-def test_samples_that_are_no_numbers_do_not_stop_a_copy(tmp_path: Path) -> None:
+def test_samples_that_are_not_finite_do_not_stop_a_copy(tmp_path: Path) -> None:
     samples = sounds.tone(1)
     samples[:, 1000:2000] = np.nan
     samples[:, 3000:3100] = np.inf
@@ -208,7 +208,7 @@ def test_probe_counts_decoded_samples(tmp_path: Path, suffix: str, codec: str) -
     assert (info.sample_rate_hz, info.channels, info.codec) == (44100, 1, codec)
 
 
-def test_probe_tells_what_is_there_not_what_the_header_says(tmp_path: Path) -> None:
+def test_probe_reports_what_is_there_not_what_the_header_says(tmp_path: Path) -> None:
     path = sounds.encode(tmp_path / "a.wav", "pcm_s16le", sounds.tone(4))
     path.write_bytes(path.read_bytes()[: 44 + 44100 * 4])
     assert audio.probe(path).duration_s == pytest.approx(1, abs=0.01)
@@ -328,7 +328,7 @@ def test_a_full_disk_leaves_no_half_copy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["tönen 音.mp3", "concat:a|b.mp3", "100%d?#.mp3", "http:x.mp3"])
-def test_names_are_names_and_no_addresses(
+def test_names_are_not_read_as_addresses(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sounds.encode(tmp_path / "plain.mp3", "mp3").rename(tmp_path / name)
@@ -359,8 +359,8 @@ def test_real_recordings_lose_their_tags(tmp_path: Path, path: Path) -> None:
     assert audio.probe(copy).duration_s == pytest.approx(audio.probe(path).duration_s, abs=0.06)
 
 
-def test_tags_of_another_coding_are_no_obstacle(tmp_path: Path) -> None:
-    """Old recorders wrote their tags in Latin-1 or Windows' coding, and said so nowhere."""
+def test_tags_in_another_encoding_do_no_harm(tmp_path: Path) -> None:
+    """Old recorders wrote their tags in Latin-1 or a Windows encoding without declaring it."""
     path = sounds.encode(tmp_path / "a.wav", "pcm_s16le", sounds.tone(1))
     title = "Café, Müllerstraße".encode("latin-1") + b"\0" * 2
     info = b"INFOINAM" + len(title).to_bytes(4, "little") + title

@@ -101,7 +101,7 @@ def test_no_samples_are_refused(f: object, shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_samples_that_are_no_numbers_are_refused(bad: float) -> None:
+def test_samples_that_are_not_finite_are_refused(bad: float) -> None:
     samples = noise(5000)
     samples[4321] = bad
     with pytest.raises(Agl1kError, match="not finite"):
@@ -154,7 +154,7 @@ def test_as_scipy_computes_them(seed: int) -> None:
     gain=st.sampled_from([0.0, 0.1, 5.0]),
     seed=st.integers(0, 99),
 )
-def test_block_by_block_is_as_at_once(
+def test_block_by_block_gives_the_same(
     n: int, cuts: list[int], channels: int, single: bool, gain: float, seed: int
 ) -> None:
     samples = np.random.default_rng(seed).normal(size=(channels, n)) * gain
@@ -199,7 +199,7 @@ def test_channels_are_mixed_and_clipping_is_counted_before() -> None:
 
 
 @pytest.mark.parametrize(("sign", "expected"), [(1, 1.0), (-1, 0.0)])
-def test_cancellation_tells_opposite_channels(sign: int, expected: float) -> None:
+def test_cancellation_detects_opposite_channels(sign: int, expected: float) -> None:
     assert measure([np.stack([noise(), sign * noise()])], RATE_HZ).cancellation == expected
 
 
@@ -219,7 +219,7 @@ def test_frames_last_about_46_ms(rate_hz: int, n: int) -> None:
         (rumble(), []),
         (np.clip(rumble() * 4, -1, 1), ["clipping_ratio"]),
     ],
-    ids=["silence", "noise", "one tone, for ever the same", "rumble", "clipped rumble"],
+    ids=["silence", "noise", "a constant tone", "rumble", "clipped rumble"],
 )
 def test_filters_name_what_a_recording_does_not_pass(samples: Audio, fails: list[str]) -> None:
     assert [*AcousticFilters().failures(measure([samples], RATE_HZ))] == fails

@@ -1,4 +1,4 @@
-"""Broken and odd files each end in a named outcome, and the sound ones in measures."""
+"""Broken and odd files get a named outcome, and good ones their measures."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_recording_is_ok_in_every_format(tmp_path: Path, suffix: str, channels
 @pytest.mark.parametrize(
     ("codec", "rate_hz"), [("pcm_u8", 8000), ("pcm_s24le", 96000), ("pcm_f64le", 11025)]
 )
-def test_any_rate_and_depth_will_do(tmp_path: Path, codec: str, rate_hz: int) -> None:
+def test_any_rate_and_depth_is_ok(tmp_path: Path, codec: str, rate_hz: int) -> None:
     samples = some_sound(1)
     path = sounds.encode(tmp_path / "a.wav", codec, samples, rate_hz=rate_hz)
     inspection = inspect_recording(path)
@@ -114,13 +114,13 @@ def test_a_truncated_file_says_how_much_there_is(tmp_path: Path) -> None:
         ("random.m4a", np.random.default_rng(1).bytes(9000), Outcome.NOT_AUDIO),
     ],
 )
-def test_what_is_no_audio_is_named(
+def test_what_is_not_audio_is_named(
     tmp_path: Path, name: str, content: bytes, outcome: Outcome
 ) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     inspection = inspect_recording(path)
-    # Some decoder may take noise for its own; then nothing decodes.
+    # some decoder may accept noise, but decodes nothing
     assert inspection.outcome in (outcome, Outcome.UNDECODABLE)
     assert not inspection.usable
     assert inspection.measures is None
@@ -136,7 +136,7 @@ def test_a_file_without_samples_is_undecodable(tmp_path: Path) -> None:
     assert inspect_recording(path).outcome in (Outcome.UNDECODABLE, Outcome.NOT_AUDIO)
 
 
-def test_a_file_that_is_not_there_is_missing(tmp_path: Path) -> None:
+def test_a_file_that_does_not_exist_is_missing(tmp_path: Path) -> None:
     assert inspect_recording(tmp_path / "a.mp3") == Inspection(
         Outcome.MISSING, "There is no such file. Check its name."
     )
@@ -148,7 +148,7 @@ def test_a_folder_is_unreadable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_samples_that_are_no_numbers_are_named(tmp_path: Path, bad: float) -> None:
+def test_samples_that_are_not_finite_are_named(tmp_path: Path, bad: float) -> None:
     samples = some_sound()
     samples[1, -7] = bad
     inspection = inspect_recording(with_floats(tmp_path / "a.wav", samples))
@@ -210,7 +210,7 @@ def test_a_long_recording_waits_in_a_temporary_file(
         assert inspect_recording(path, sound).usable
         (kept,) = {sum(map(len, sound.blocks())) for _ in range(2)}  # it can be read again
         assert kept == pytest.approx(192000 * 25 * 44100 / 48000, rel=0.001)
-        # where that file cannot be written, this is not taken for a fault of the recording
+        # if that file cannot be written, the recording is not blamed
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "no folder"))
         with pytest.raises(NoRoomError, match=r"temporary folder cannot be written.*TMPDIR"):
             inspect_recording(path, sound)
@@ -221,7 +221,7 @@ def test_an_offset_is_noted(tmp_path: Path) -> None:
     assert (inspection.outcome, inspection.notes) == (Outcome.OK, (Note.DC_OFFSET,))
 
 
-def test_a_wrong_extension_is_noted_and_no_hindrance(tmp_path: Path) -> None:
+def test_a_wrong_extension_is_only_noted(tmp_path: Path) -> None:
     path = write(tmp_path / "a.flac", some_sound())
     path = path.rename(tmp_path / "a.MP3")
     inspection = inspect_recording(path)
@@ -235,13 +235,13 @@ def test_messages_hold_no_file_names(tmp_path: Path) -> None:
         assert "Essaouira" not in inspect_recording(path).message
 
 
-def test_taggers_hear_silence_where_samples_are_no_numbers(tmp_path: Path) -> None:
+def test_taggers_get_silence_for_nan(tmp_path: Path) -> None:
     samples = some_sound(1)
     samples[0, 100:200] = np.nan
     path = with_floats(tmp_path / "a.wav", samples)
-    heard = np.concatenate([*audio.mono_blocks(path, 48000)])
-    assert np.isfinite(heard).all()
-    assert np.abs(heard[100:200]).max() == 0
+    sound = np.concatenate([*audio.mono_blocks(path, 48000)])
+    assert np.isfinite(sound).all()
+    assert np.abs(sound[100:200]).max() == 0
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_nonsense_in_a_header_has_an_outcome(
 
 
 def wav(channels: int, rate_hz: int, bits: int, data: bytes) -> bytes:
-    """A WAV file that says what it is told to say."""
+    """A WAV file whose header says anything."""
     size = channels * bits // 8
     header = struct.pack("<IHHIIHH", 16, 1, channels, rate_hz, rate_hz * size % 2**32, size % 2**16,
                          bits)  # fmt: skip

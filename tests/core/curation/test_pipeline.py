@@ -1,4 +1,4 @@
-"""From a folder with broken files to a benchmark: outcomes, resuming, the folder written."""
+"""From a folder with broken files to a benchmark: outcomes, resuming, the written folder."""
 
 from __future__ import annotations
 
@@ -164,30 +164,30 @@ def test_a_target_is_balanced_and_spread(forty: Path, result: Curated, tmp_path:
     assert [*Counter(item.clip.country for item in found).values()] == [2] * 8
 
 
-def test_processes_hear_the_same(forty: Path, result: Curated, tmp_path: Path) -> None:
+def test_processes_give_the_same(forty: Path, result: Curated, tmp_path: Path) -> None:
     assert curated(forty, tmp_path, workers=2).judged == result.judged
 
 
-def test_interrupted_and_resumed_is_as_at_once(
+def test_an_interrupted_run_resumes_with_the_same_result(
     forty: Path, result: Curated, tmp_path: Path
 ) -> None:
     def interrupt(done: int, total: int) -> None:
         if done == 13:
             raise KeyboardInterrupt
 
-    work, told = tmp_path / "work", list[tuple[int, int]]()
+    work, calls = tmp_path / "work", list[tuple[int, int]]()
     with pytest.raises(KeyboardInterrupt):
         curated(forty, work, progress=interrupt)
-    (journal,) = work.glob("*.jsonl")
+    (cache,) = work.glob("*.jsonl")
     # as if killed while writing: the last line is torn
-    journal.write_bytes(journal.read_bytes()[:-25])
-    again = curated(forty, work, progress=lambda done, total: told.append((done, total)))
+    cache.write_bytes(cache.read_bytes()[:-25])
+    again = curated(forty, work, progress=lambda done, total: calls.append((done, total)))
     assert again.judged == result.judged
-    assert told[0] == (12, 39)
-    assert told[-1] == (39, 39)
-    told.clear()
-    curated(forty, work, progress=lambda done, total: told.append((done, total)))
-    assert told == [(39, 39)]  # the torn line has spoilt no other
+    assert calls[0] == (12, 39)
+    assert calls[-1] == (39, 39)
+    calls.clear()
+    curated(forty, work, progress=lambda done, total: calls.append((done, total)))
+    assert calls == [(39, 39)]  # the torn line damaged no other
     write_folder(again, tmp_path / "a")
     write_folder(result, tmp_path / "b", name="a")
     assert raw.contents(tmp_path / "a") == raw.contents(tmp_path / "b")
@@ -197,13 +197,13 @@ def test_a_changed_file_is_heard_anew(tmp_path: Path) -> None:
     folder, work = raw.write_collection(tmp_path / "raw", 4, ()), tmp_path / "work"
     curated(folder, work)
     raw.write_sound(folder / "clip-002.wav", 2, speech=False, duration_s=2.5)
-    told: list[int] = []
-    again = curated(folder, work, progress=lambda done, total: told.append(done))
-    assert told == [3, 4]
+    calls: list[int] = []
+    again = curated(folder, work, progress=lambda done, total: calls.append(done))
+    assert calls == [3, 4]
     assert again.judged[2].clip.duration_s == 2.5
 
 
-def test_other_settings_have_another_journal(tmp_path: Path) -> None:
+def test_other_settings_have_another_cache(tmp_path: Path) -> None:
     folder, work = raw.write_collection(tmp_path / "raw", 2, ()), tmp_path / "work"
     curated(folder, work)
     strict = Analyzer(AcousticFilters(min_rms_energy=0.9), raw.ToneTagger)
@@ -213,7 +213,7 @@ def test_other_settings_have_another_journal(tmp_path: Path) -> None:
     assert len([*work.glob("*.jsonl")]) == 2
 
 
-def test_two_runs_don_t_mix(tmp_path: Path) -> None:
+def test_two_runs_do_not_mix(tmp_path: Path) -> None:
     folder = raw.write_collection(tmp_path / "raw", 2, ())
 
     def meanwhile(done: int, total: int) -> None:
@@ -231,7 +231,7 @@ def test_a_crash_costs_one_file(tmp_path: Path) -> None:
     assert [analyses[path].outcome for path in paths] == ["ok", "ok", CRASHED, "ok", "ok", "ok"]
 
 
-def test_an_unforeseen_error_costs_one_file(
+def test_an_unexpected_error_costs_one_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = raw.write_sound(tmp_path / "a.wav", 0, speech=True)
@@ -268,7 +268,7 @@ def test_copies_and_neighbours_are_out(tmp_path: Path) -> None:
     assert [row["reason"] for row in rows if not row["key"]] == ["no_line"]
 
 
-def test_localizability_sorts_out_and_is_told(forty: Path, tmp_path: Path) -> None:
+def test_localizability_excludes_and_is_reported(forty: Path, tmp_path: Path) -> None:
     rules = Rules(SelectionRules(balanced=False))
     found = curated(forty, tmp_path / "work", rules, model=model_of(1.5))
     assert {item.localizability for item in found.chosen} == {1.5}
@@ -278,7 +278,7 @@ def test_localizability_sorts_out_and_is_told(forty: Path, tmp_path: Path) -> No
     assert "above 1, by a model fitted to" in (tmp_path / "out" / "summary.md").read_text()
     tags = read_tags(tmp_path / "out")
     assert (tags.tagger["name"], tags.theta) == ("tone", 1.0)
-    assert {told.localizability for told in tags.clips.values()} == {1.5}
+    assert {clip.localizability for clip in tags.clips.values()} == {1.5}
 
 
 def test_without_a_model_the_summary_says_so(result: Curated, tmp_path: Path) -> None:
@@ -335,7 +335,7 @@ def test_durations_can_be_limited(tmp_path: Path) -> None:
         assert word in found.judged[0].verdict.detail
 
 
-def test_nothing_left_is_told_with_the_report(tmp_path: Path) -> None:
+def test_nothing_left_is_an_error_after_the_report(tmp_path: Path) -> None:
     folder = raw.write_collection(tmp_path / "raw", 0, ("empty", "text"))
     found = curated(folder, tmp_path / "work")
     with pytest.raises(Agl1kError, match=r"No clip is left\. .*report\.csv"):
@@ -344,7 +344,7 @@ def test_nothing_left_is_told_with_the_report(tmp_path: Path) -> None:
     assert [row["outcome"] for row in rows] == ["empty", "not_audio"]
 
 
-def test_what_curation_did_not_write_is_left_alone(forty: Path, tmp_path: Path) -> None:
+def test_files_of_others_are_left_alone(forty: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").touch()
     with pytest.raises(Agl1kError, match="holds files that curation did not write"):
         check_output(tmp_path, forty)
@@ -354,7 +354,7 @@ def test_what_curation_did_not_write_is_left_alone(forty: Path, tmp_path: Path) 
         check_output(tmp_path / "mine.txt", forty)
 
 
-def test_decisions_that_are_none_are_refused(tmp_path: Path) -> None:
+def test_other_decisions_are_refused(tmp_path: Path) -> None:
     (tmp_path / "review.csv").write_text("key,decision\na,perhaps\n")
     with pytest.raises(Agl1kError, match=r"1 lines are not decisions, such as .*perhaps"):
         read_decisions(tmp_path)
@@ -368,7 +368,7 @@ def test_a_table_of_any_name_away_from_its_recordings(forty: Path, tmp_path: Pat
         open_collection(tmp_path / "nowhere", None, Config.from_env({}))
 
 
-def test_a_time_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_what_is_not_a_time_is_refused(tmp_path: Path) -> None:
     row = {"key": "a", "latitude": 1, "longitude": 1, "file": "", "recorded": "last summer"}
     raw.write_table(tmp_path, [row])
     with pytest.raises(FileRefusedError, match="'last summer' is not a time"):

@@ -1,4 +1,4 @@
-"""Listening on a Ray cluster of two workers: the same results as without."""
+"""Analysis on a Ray cluster of two workers gives the same results as without."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support import raw_recordings as raw
 
 
 @pytest.mark.slow
-def test_two_workers_hear_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_workers_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray", reason="Ray is not installed (the extra 'ray')")
     monkeypatch.delenv("RAY_USAGE_STATS_ENABLED", raising=False)
     folder = raw.write_collection(tmp_path / "raw", 16)
@@ -38,5 +38,5 @@ def test_without_ray_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> N
         list(analyze_on_ray([Path("a.wav")], Analyzer()))
 
 
-def test_nothing_to_listen_to_needs_no_cluster() -> None:
+def test_no_files_need_no_cluster() -> None:
     assert list(analyze_on_ray([], Analyzer())) == []

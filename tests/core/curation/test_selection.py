@@ -32,7 +32,7 @@ def chosen(candidates: list[Candidate], rules: SelectionRules) -> list[Candidate
 
 @st.composite
 def crowds(draw: st.DrawFn) -> list[Candidate]:
-    """Few places and few recordings, so that much collides."""
+    """Few places and few recordings, so that many collide."""
     places = st.tuples(st.sampled_from([0.0, 0.005, 0.02, 1.0, 89.999]),
                        st.sampled_from([0.0, 0.004, 179.999, -179.999]))  # fmt: skip
     rows = draw(st.lists(st.tuples(places, st.booleans(), st.integers(0, 5), st.integers(0, 30)),
@@ -67,7 +67,7 @@ def test_nothing_to_select_from() -> None:
     assert select([], SelectionRules()) == {}
 
 
-def test_speech_and_non_speech_are_equal_and_the_rest_is_told_why() -> None:
+def test_speech_and_non_speech_are_equal_and_the_rest_learns_why() -> None:
     crowd = [candidate(f"k{n}", lat=n, speech=n < 3) for n in range(10)]
     verdicts = select(crowd, SelectionRules())
     assert sum(verdict.is_in for verdict in verdicts.values()) == 6
@@ -144,7 +144,7 @@ def test_near_duplicates_are_close_in_place_and_time(
     assert {verdict.reason for verdict in out} <= {Reason.NEAR_DUPLICATE}
 
 
-def test_a_full_country_is_told() -> None:
+def test_a_full_country_is_a_reason() -> None:
     crowd = [candidate(f"k{n}", lat=n, country="A") for n in range(3)]
     verdicts = select(crowd, SelectionRules(balanced=False, max_per_country=2))
     assert Counter(verdict.reason for verdict in verdicts.values()) == {
@@ -153,6 +153,6 @@ def test_a_full_country_is_told() -> None:
     }
 
 
-def test_limits_that_are_none_are_refused_together() -> None:
+def test_impossible_limits_are_refused_together() -> None:
     with pytest.raises(Agl1kError, match=r"(?s)target is 0.*min_distance_km is nan"):
         SelectionRules(target=0, min_distance_km=float("nan"))
