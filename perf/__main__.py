@@ -1,6 +1,6 @@
 """``python -m perf [NAME…]``: run them one after the other and print one table.
 
-Exit code 1 when a limit is missed.
+The exit code is 1 if a limit is missed.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 
-from perf import first_load, million, players, scoring, sound, start, storing
+from perf import first_load, million, players, reading, scoring, sound, start, storing
 from perf.table import Measured, show
 
 BENCHMARKS: Mapping[str, Callable[[], Iterable[Measured]]] = {
     "scoring": scoring.run,
     "million": million.run,
+    "reading": reading.run,
     "start": start.run,
     "first_load": first_load.run,
     "players": players.run,

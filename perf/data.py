@@ -23,7 +23,7 @@ _N_CLASS_SETS = 64
 
 
 def real_or_made_up() -> tuple[Benchmark, bytes, str]:
-    """The published table and predictions where they are at hand, or their like; and which."""
+    """The published table and predictions if available, or similar ones; and which they are."""
     if SHARED.is_dir():
         benchmark = benchmarks.read_published(SHARED / benchmarks.PUBLISHED_FILE)
         return benchmark, (SHARED / REAL_FILE).read_bytes(), "the published file"

@@ -19,7 +19,7 @@ _FLAGS = [
 _ROUNDS = 3
 _PATIENCE_MS = 120_000
 _QUIET_MS = 4000
-#: Notes when what a player waits for is there; these events don't bubble, but can be captured.
+#: Notes when what a player waits for is ready. These events do not bubble, but can be captured.
 _NOTE_TIMES = """
 window.loaded = {};
 const note = (name) => () => { window.loaded[name] ??= performance.now(); };

@@ -1,4 +1,4 @@
-"""The app as it is, with a clock in ``Play.submit`` and two routes for ``players`` to ask.
+"""The unchanged app, with a clock in ``Play.submit`` and two routes for ``players`` to ask.
 
 ``python -m perf.measured_app``, configured as ``app.py`` is.
 """

@@ -19,7 +19,7 @@ _TURN_S = 0.25
 
 
 def run() -> Iterator[Measured]:
-    """Both in turn, the best of several rounds each: what other programs take is left out."""
+    """Both in turn, the best of several rounds each, so that other programs count less."""
     benchmark, file, kind = data.real_or_made_up()
     assert_same(ours(file, benchmark), row_by_row.evaluate(file, benchmark))
     fast, slow = best_of(

@@ -1,4 +1,4 @@
-"""Filters, tagging and curation on one core, next to what they stand on.
+"""Filters, tagging and curation on one core, next to what they are built on.
 
 Filters with decoding next to decoding alone and to a straightforward implementation in librosa;
 tagging next to the model's inference alone; curation of N files next to that of 4N (``curating``).
@@ -58,7 +58,9 @@ def _filters(path: Path, duration_s: float) -> Iterator[Measured]:
         yield Measured("filters", "librosa, straightforward", peer[0], "× real time")
         yield Measured("filters", "ratio to librosa", ours / peer[0], "×", TIMES_FASTER, "at least")
     else:
-        print("librosa is not installed, so the filters stand alone: pip install librosa")
+        print(
+            "librosa is not installed, so the filters are compared with nothing: pip install librosa"
+        )
 
 
 def _tagging(path: Path, duration_s: float, models_dir: Path) -> Iterator[Measured]:

@@ -26,7 +26,7 @@ _COLUMNS = 17
 
 
 def run() -> Iterator[Measured]:
-    """SQLite, and PostgreSQL where a server is installed."""
+    """SQLite, and PostgreSQL if a server is installed."""
     with tempfile.TemporaryDirectory(prefix="agl1k-bench-") as folder:
         yield from _compared("SQLite", f"sqlite:///{folder}/own.db", _raw_sqlite(Path(folder)))
     binaries = server_binaries()

@@ -13,13 +13,15 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from operator import itemgetter
+from typing import TypeVar
 
 import msgspec
 import numpy as np
 
 from agl1k_core.errors import Problem, Problems
+
+T = TypeVar("T")
 
 #: The fields that may name the clip of a record, in the order in which they count.
 ID_KEYS = ("key", "id", "clip", "question_id")
@@ -112,13 +114,35 @@ def _object_records(
     problems: Problems,
 ) -> Iterator[Records]:
     """Objects as records, grouped by their fields; adds anything else to ``problems``."""
-    names = tuple(records[0]) if records and type(records[0]) is dict else ()
-    if 0 < len(names) <= _MOST_FIELDS and set(map(type, records)) == {dict}:
-        columns = _columns(names, records)  # type: ignore[arg-type]
-        if columns is not None:
-            yield Records(columns, numbers, lines)
-            return
-    yield from _grouped(records, numbers, lines, problems)
+    groups: dict[tuple[str, ...], list[int]] = {}
+    where = Records({}, numbers, lines)
+    for position, record in enumerate(records):
+        if isinstance(record, dict) and len(record) <= _MOST_FIELDS:
+            groups.setdefault(tuple(record), []).append(position)
+            if type(record) is _Object:
+                _check_repeated(record, where, position, problems)
+        elif isinstance(record, dict):
+            found = f"The record has {len(record):,} fields, the limit is {_MOST_FIELDS:,}"
+            problems.add(where.problem(position, found, "Leave out what is not needed"))
+        elif not isinstance(record, _Unreadable):
+            found = f"The record is {_kind(record)} instead of an object"
+            problems.add(where.problem(position, found, "Send an object"))
+    for names, positions in groups.items():
+        yield _group(names, _picked(records, positions), where, positions)
+
+
+def _group(
+    names: tuple[str, ...], group: Sequence[object], where: Records, positions: list[int]
+) -> Records:
+    return Records(
+        {name: list(map(itemgetter(name), group)) for name in names},  # type: ignore[arg-type]
+        _picked(where.numbers, positions),
+        _picked(where.lines, positions) if where.lines is not None else None,
+    )
+
+
+def _picked(values: Sequence[T], positions: list[int]) -> Sequence[T]:
+    return values if len(values) == len(positions) else [values[at] for at in positions]
 
 
 # --- text ---------------------------------------------------------------------------------------
@@ -414,7 +438,7 @@ def _parsed_lines(
     part: bytes, first: int, problems: Problems
 ) -> tuple[Sequence[object], Sequence[int]]:
     """The values of lines, and the number of each one's line; blank lines are skipped."""
-    try:
+    try:  # 3 times as fast as line by line, see perf/reading.py
         records: list[object] = msgspec.json.Decoder().decode_lines(part)
         if _is_one_a_line(part, len(records)) and not _may_repeat_names(part, records):
             return records, range(first, first + len(records))
@@ -449,52 +473,7 @@ def _parsed_line(line: bytes, number: int, problems: Problems) -> object:
 # --- objects ------------------------------------------------------------------------------------
 
 
-def _columns(
-    names: tuple[str, ...], records: Sequence[Mapping[str, object]]
-) -> dict[str, Sequence[object]] | None:
-    """The values by field; None unless all records have exactly these fields."""
-    if set(map(len, records)) != {len(names)}:
-        return None
-    try:
-        # a second look at the first field makes itemgetter return tuples even for one field
-        rows = map(itemgetter(*names, names[0]), records)
-        values = list(chain.from_iterable(rows))
-    except KeyError:
-        return None
-    return {name: values[at :: len(names) + 1] for at, name in enumerate(names)}
-
-
-def _grouped(
-    records: Sequence[object],
-    numbers: Sequence[int],
-    lines: Sequence[int] | None,
-    problems: Problems,
-) -> Iterator[Records]:
-    groups: dict[tuple[str, ...], list[int]] = {}
-    where = Records({}, numbers, lines)
-    for position, record in enumerate(records):
-        if isinstance(record, dict) and len(record) > _MOST_FIELDS:
-            found = f"The record has {len(record):,} fields, the limit is {_MOST_FIELDS:,}"
-            problems.add(where.problem(position, found, "Leave out what is not needed"))
-        elif isinstance(record, dict):
-            groups.setdefault(tuple(record), []).append(position)
-            _check_repeated(record, where, position, problems)
-        elif not isinstance(record, _Unreadable):
-            found = f"The record is {_kind(record)} instead of an object"
-            problems.add(where.problem(position, found, "Send an object"))
-    for names, positions in groups.items():
-        yield Records(
-            {name: [records[at][name] for at in positions] for name in names},  # type: ignore[index]
-            [numbers[at] for at in positions],
-            [lines[at] for at in positions] if lines is not None else None,
-        )
-
-
-def _check_repeated(
-    record: Mapping[str, object], where: Records, position: int, problems: Problems
-) -> None:
-    if not isinstance(record, _Object):
-        return
+def _check_repeated(record: _Object, where: Records, position: int, problems: Problems) -> None:
     for name, differs in record.repeated:
         if differs:
             found = "The record names it twice, with different values"
