@@ -58,9 +58,7 @@ def _filters(path: Path, duration_s: float) -> Iterator[Measured]:
         yield Measured("filters", "librosa, straightforward", peer[0], "× real time")
         yield Measured("filters", "ratio to librosa", ours / peer[0], "×", TIMES_FASTER, "at least")
     else:
-        print(
-            "librosa is not installed, so the filters are compared with nothing: pip install librosa"
-        )
+        print("The filters are not compared with librosa: pip install librosa")
 
 
 def _tagging(path: Path, duration_s: float, models_dir: Path) -> Iterator[Measured]:
