@@ -1,4 +1,4 @@
-"""The panel that says what the next round is to be: its components, and what they hang on."""
+"""The panel in which a player chooses the next round."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIMERS = [("No timer", 0), *((f"{seconds} s a clip", seconds) for seconds in TIM
 
 @dataclass(frozen=True)
 class Chooser:
-    """The panel's components; ``wish`` are those that ``wish_of`` reads, in its order."""
+    """The panel's components."""
 
     frame: gr.Accordion
     mode: gr.Radio
@@ -40,7 +40,7 @@ class Chooser:
 
     @property
     def wish(self) -> list[Any]:
-        """Inputs for ``wish_of``."""
+        """The inputs of ``wish_of``, in its order."""
         return [
             self.benchmark, self.mode, self.speech, self.continent, self.timer, self.day, self.code
         ]  # fmt: skip
@@ -49,13 +49,13 @@ class Chooser:
 def wish_of(
     slug: str, mode: str, speech: str, continent: str, timer: int, day: object, code: str
 ) -> Wish:
-    """What the panel's values ask for."""
+    """The choice that the panel's values make."""
     chosen_day = day.strip() if isinstance(day, str) else ""
     return Wish(mode, slug, speech, continent, timer or None, chosen_day, code or "")
 
 
 def build_chooser(play: Play, benchmarks: Mapping[str, str], default: str) -> Chooser:
-    """Lay the panel out inside the current Blocks. ``benchmarks``: slug -> name."""
+    """Lay the panel out inside the current Blocks. ``benchmarks``: names by slug."""
     title = "New round: daily five, challenge, filters, timer"
     with gr.Accordion(title, open=False, elem_id="agl-new-round") as frame:
         with gr.Row():
@@ -79,7 +79,7 @@ def build_chooser(play: Play, benchmarks: Mapping[str, str], default: str) -> Ch
             )
             nickname = gr.Textbox(
                 label="Nickname",
-                info="Optional. Shown to those who take up your challenge.",
+                info="Optional. Shown to those who accept your challenge.",
                 max_length=24,
                 elem_id="agl-nickname",
             )
@@ -141,7 +141,7 @@ def wire_chooser(play: Play, chooser: Chooser, player: gr.BrowserState) -> None:
 
 
 def continent_choices(continents: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Those that cannot fill a round say how long theirs is."""
+    """(label, value) of each continent; one with too few clips for a full round shows how many."""
     choices = [("Anywhere", "")]
     for continent, n_clips in continents.items():
         count = f" ({n_clips} clip{'' if n_clips == 1 else 's'})"

@@ -1,8 +1,8 @@
-"""The sound of a clip, without its place: copies free of tags at addresses that tell nothing.
+"""The sound of a clip, without its place: copies free of tags at addresses that reveal nothing.
 
-A recording comes from the benchmark's folder or, where it has an address, is fetched when it is
-asked for. What a browser gets is a copy from a bounded cache, in which names, times and sizes of
-files say nothing of the recording. Messages hold a clip's key at most.
+A recording comes from the benchmark's folder or, if it has an address, is fetched when it is
+needed. A browser gets a copy from a bounded cache, in which the names and times of files reveal
+nothing about the recording. Messages contain a clip's key at most.
 """
 
 from __future__ import annotations
@@ -44,16 +44,18 @@ PATIENCE = Patience(connect_s=5, read_s=10, attempt_s=60, attempts=3, longest_wa
 MAX_CACHE_BYTES = 2_000_000_000
 N_PEAKS = 200
 MEDIA_TYPES = {".mp3": "audio/mpeg", ".m4a": "audio/mp4"}
-NO_SUCH_SOUND = "There is no such sound, or its turn is over. Go back to the game and reload it."
-NO_SOUND_NOW = "This sound cannot be had at the moment. Skip it, or report it as broken."
+NO_SUCH_SOUND = (
+    "There is no such sound, or it can no longer be played. Go back to the game and reload it."
+)
+NO_SOUND_NOW = "This sound cannot be loaded at the moment. Skip it, or report it as broken."
 
-_FIXED_MTIME_S = 946_684_800  # 2000-01-01: the real time would tell when a clip came in
+_FIXED_MTIME_S = 946_684_800  # 2000-01-01: the real time would reveal when a clip was added
 _IN_USE_S = 900
 _LEFT_OVER_S = 86_400
-_FAILURE_STANDS_S = 30
+_FAILURE_LASTS_S = 30
 _MAX_WAITING = 200
 _MAX_SLOW = 8
-_LOOK_AGAIN_S = 30
+_LIST_LASTS_S = 30
 
 Fetch = Callable[[Benchmark, str, Path], Path]
 Resolve = Callable[[str], tuple[Benchmark, str] | None]
@@ -79,10 +81,10 @@ def fetch_for_player(benchmark: Benchmark, key: str, folder: Path) -> Path:
 
 
 class ClipStore:
-    """Prepared clips in ``cache_dir``, at most about ``max_bytes`` of them, oldest use out first.
+    """A cache of prepared clips in ``cache_dir``, of about ``max_bytes`` at most.
 
-    Safe to use from many threads: a clip that several ask for is made once. Copies used in the
-    last ``in_use_s`` are never thrown out.
+    The least recently used copies are deleted first, but none that was used in the last
+    ``in_use_s``. Safe to use from many threads: a clip that several ask for is prepared once.
     """
 
     def __init__(
@@ -92,14 +94,14 @@ class ClipStore:
         fetch: Fetch = fetch_for_player,
         max_bytes: int = MAX_CACHE_BYTES,
         in_use_s: float = _IN_USE_S,
-        failure_stands_s: float = _FAILURE_STANDS_S,
+        failure_lasts_s: float = _FAILURE_LASTS_S,
         prefetchers: int = 2,
     ) -> None:
         self._folder = cache_dir
         self._fetch = fetch
         self._max_bytes = max_bytes
         self._in_use_s = in_use_s
-        self._failure_stands_s = failure_stands_s
+        self._failure_lasts_s = failure_lasts_s
         self._lock = threading.Lock()
         self._making: dict[str, Future[PreparedClip]] = {}
         self._failed: dict[str, tuple[float, Agl1kError]] = {}
@@ -108,9 +110,10 @@ class ClipStore:
         self._prefetcher = _Prefetcher(self.prepare, prefetchers)
 
     def prepare(self, benchmark: Benchmark, key: str) -> PreparedClip:
-        """The copy of a clip, made or fetched if need be; raises ``Agl1kError`` if it can't be had.
+        """The copy of a clip, made now if it is not cached.
 
-        A failure stands for a while, so that a browser's retries don't become downloads.
+        Raises ``Agl1kError`` if the recording is not available. That is remembered for a while, so
+        that a browser's retries don't become downloads.
         """
         if key not in benchmark:
             raise Agl1kError(f"Benchmark {benchmark.slug} has no clip {key}.")
@@ -127,18 +130,18 @@ class ClipStore:
         if running is not None:
             return running.result()
         try:
-            # Another thread may have finished between the look into the cache and the lock.
+            # Another thread may have finished between the check of the cache and the lock.
             mine.set_result(self.cached(benchmark, key) or self._made(benchmark, key))
         except Exception as error:
             mine.set_exception(self._noted_failure(benchmark, key, error))
         finally:
-            mine.cancel()  # for those who wait, should an interrupt have come; else without effect
+            mine.cancel()  # wakes the waiting threads after an interrupt; otherwise without effect
             with self._lock:
                 del self._making[name]
         return mine.result()
 
     def cached(self, benchmark: Benchmark, key: str) -> PreparedClip | None:
-        """The copy of a clip if it is there and of the recording that the folder has now."""
+        """The cached copy of a clip, if it was made from the recording that the folder has now."""
         name = _opaque_name(benchmark, key)
         try:
             about = json.loads((self._folder / f"{name}.json").read_bytes())
@@ -164,8 +167,8 @@ class ClipStore:
         if benchmark.audio_url and not self._is_offline():
             return None
         now = time.monotonic()
-        looked_s, keys = self._found.get(benchmark.content_hash, (-_LOOK_AGAIN_S, frozenset()))
-        if now - looked_s >= _LOOK_AGAIN_S:
+        looked_s, keys = self._found.get(benchmark.content_hash, (-_LIST_LASTS_S, frozenset()))
+        if now - looked_s >= _LIST_LASTS_S:
             keys = frozenset(
                 key
                 for key in benchmark.index
@@ -179,12 +182,12 @@ class ClipStore:
         return (self._folder / f"{_opaque_name(benchmark, key)}.json").is_file()
 
     def _is_offline(self) -> bool:
-        return time.monotonic() - self._unreachable_s < self._failure_stands_s
+        return time.monotonic() - self._unreachable_s < self._failure_lasts_s
 
     def _fetched(self, benchmark: Benchmark, key: str, folder: Path) -> Path:
-        """Fetch a recording; a source out of reach is not tried again for a while."""
+        """Fetch a recording; a source that cannot be reached is not tried again for a while."""
         if self._is_offline():
-            raise Agl1kError("The source of the recordings was out of reach a moment ago.")
+            raise Agl1kError("The source of the recordings could not be reached a moment ago.")
         try:
             return self._fetch(benchmark, key, folder)
         except UnreachableError:
@@ -192,12 +195,12 @@ class ClipStore:
             raise
 
     def prefetch(self, benchmark: Benchmark, keys: Iterable[str]) -> None:
-        """Prepare clips in the background; when too many wait, the newest are left out."""
+        """Prepare clips in the background; if too many are waiting, the newest are left out."""
         for key in keys:
             self._prefetcher.add(benchmark, key)
 
     def close(self) -> None:
-        """End the background work; what is being prepared is finished first or abandoned."""
+        """Stop the background work; clips being prepared are finished or abandoned."""
         self._prefetcher.close()
 
     def _made(self, benchmark: Benchmark, key: str) -> PreparedClip:
@@ -222,12 +225,12 @@ class ClipStore:
             os.utime(copy, (time.time(), _FIXED_MTIME_S))
             path = copy.replace(self._folder / (name + copy.suffix))
             described.replace(self._folder / f"{name}.json")
-        self._throw_out_oldest()
+        self._delete_oldest()
         return PreparedClip(path, round(info.duration_s, 3), tuple(peaks))
 
     def _raise_recent_failure(self, name: str) -> None:
         failed = self._failed.get(name)
-        if failed and time.monotonic() - failed[0] < self._failure_stands_s:
+        if failed and time.monotonic() - failed[0] < self._failure_lasts_s:
             raise failed[1]
 
     def _noted_failure(self, benchmark: Benchmark, key: str, error: Exception) -> Agl1kError:
@@ -238,16 +241,16 @@ class ClipStore:
         else:
             log.exception("Clip %s of %s could not be prepared", key, benchmark.slug)
             reason = f"Unexpected {type(error).__name__}."
-        log.warning("Clip %s of %s is not to be had: %s", key, benchmark.slug, reason)
-        failure = Agl1kError(f"Clip {key} is not to be had: {reason}")
+        log.warning("Clip %s of %s is not available: %s", key, benchmark.slug, reason)
+        failure = Agl1kError(f"Clip {key} is not available: {reason}")
         with self._lock:
             now = time.monotonic()
             recent = [item for item in self._failed.items() if now - item[1][0] < 60]
             self._failed = {**dict(recent), _opaque_name(benchmark, key): (now, failure)}
         return failure
 
-    def _throw_out_oldest(self) -> None:
-        """Keep the copies within ``max_bytes``, but for those in use."""
+    def _delete_oldest(self) -> None:
+        """Keep the copies within ``max_bytes``, except those in use."""
         copies = []
         for path in self._folder.iterdir():
             with suppress(FileNotFoundError):
@@ -272,8 +275,8 @@ class ClipStore:
 def clip_router(store: ClipStore, resolve: Resolve) -> APIRouter:
     """The route ``/clip/{token}``: a clip's sound, whole or in ranges.
 
-    ``resolve`` gives the benchmark and key behind a token, or None for one that may not be heard.
-    Preparing runs beside the event loop, and what must be fetched does not hold up what is there.
+    ``resolve`` returns the benchmark and key of a token, or None if it may not be heard. Clips are
+    prepared in threads, and those that must be fetched do not hold up those that are cached.
     """
     router = APIRouter()
     slow = CapacityLimiter(_MAX_SLOW)
@@ -286,20 +289,20 @@ def clip_router(store: ClipStore, resolve: Resolve) -> APIRouter:
     async def clip(token: str, request: Request) -> Response:
         found = await to_thread.run_sync(look_up, token)
         if found is None:
-            return _plainly(404, NO_SUCH_SOUND)
+            return _plain(404, NO_SUCH_SOUND)
         benchmark, key, prepared = found
         try:
             if prepared is None:
                 prepared = await to_thread.run_sync(store.prepare, benchmark, key, limiter=slow)
             return await to_thread.run_sync(_sent, prepared)
         except (Agl1kError, OSError):
-            return _plainly(503, NO_SOUND_NOW)
+            return _plain(503, NO_SOUND_NOW)
 
     return router
 
 
 def _sent(prepared: PreparedClip) -> FileResponse:
-    """No file name goes along; ETag and Last-Modified come of a fixed time and the copy's size."""
+    """Without a file name; ETag and Last-Modified come from a fixed time and the copy's size."""
     return FileResponse(
         prepared.path,
         media_type=prepared.media_type,
@@ -308,7 +311,7 @@ def _sent(prepared: PreparedClip) -> FileResponse:
     )
 
 
-def _plainly(status_code: int, sentence: str) -> PlainTextResponse:
+def _plain(status_code: int, sentence: str) -> PlainTextResponse:
     return PlainTextResponse(sentence, status_code, headers={"Cache-Control": "no-store"})
 
 
@@ -328,7 +331,7 @@ def _stamp(source: Path) -> str:
 
 
 class _Prefetcher:
-    """Daemon threads that work off a bounded queue; started when there is first work."""
+    """Daemon threads that work through a bounded queue; started with the first clip."""
 
     def __init__(self, prepare: Callable[[Benchmark, str], object], n_threads: int) -> None:
         self._prepare = prepare
@@ -363,6 +366,6 @@ class _Prefetcher:
 
     def _work(self) -> None:
         while (item := self._waiting.get()) is not None:
-            # Whoever plays the clip is told then; a thread that dies would be missed by nobody.
+            # The player of the clip gets the error; here it would only end the thread.
             with suppress(Exception):
                 self._prepare(*item)

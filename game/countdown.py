@@ -14,7 +14,7 @@ _TEMPLATE = (
 _SCRIPT = """
 const box = element.querySelector('.agl-countdown');
 const digits = box.querySelector('span');
-const told = box.querySelector('[role=timer]');
+const spoken = box.querySelector('[role=timer]');
 let ticking = null;
 
 function stop() {
@@ -32,10 +32,10 @@ function run(seconds) {
     const left = Math.max(0, (end - performance.now()) / 1000);
     digits.textContent = `${Math.ceil(left)} s`;
     box.classList.toggle('is-short', left <= 10);
-    if (left <= warnings[0]) told.textContent = `${warnings.shift()} seconds left`;
+    if (left <= warnings[0]) spoken.textContent = `${warnings.shift()} seconds left`;
     if (left > 0) return;
     stop();
-    told.textContent = 'The time is up';
+    spoken.textContent = 'The time is up';
     trigger('submit');
   };
   tick();
@@ -47,7 +47,7 @@ watch('value', () => run(props.value ? props.value.seconds : null));
 
 
 class Countdown(gr.HTML):
-    """Counts down to 0 and then fires ``submit``. Its value comes from ``running``."""
+    """Counts down to 0 and then fires ``submit``. ``running`` makes its value."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(
@@ -55,7 +55,7 @@ class Countdown(gr.HTML):
         )
 
     def get_block_name(self) -> str:
-        """The component of Gradio's frontend that shows it."""
+        """The component of Gradio's frontend that displays it."""
         return "html"
 
 

@@ -24,9 +24,9 @@ DAILY_REST_DAYS = 100
 class DailySchedule:
     """The five of each UTC day, the same on every machine for the same benchmark content.
 
-    Five distinct countries on two continents or more; a clip rests for ``rest_days`` days. What a
-    small benchmark cannot give is loosened in this order: the rest, the continents, the countries.
-    Each day depends on the ones before, so days are worked out from the epoch on, once.
+    Five distinct countries on two continents or more; a clip rests for ``rest_days`` days. If the
+    benchmark is too small, these rules are relaxed in this order: the rest, the continents, the
+    countries. Each day depends on the ones before, so days are computed once, from the epoch on.
     """
 
     def __init__(self, benchmark: Benchmark, epoch: date = DAILY_EPOCH) -> None:
@@ -59,7 +59,7 @@ class DailySchedule:
         return [*five, *(key for key in order if key not in five)]
 
     def _home(self, key: str) -> tuple[str, str]:
-        """(country, continent) of a clip, either empty where unknown."""
+        """(country, continent) of a clip, empty if unknown."""
         continent = self._benchmark.continents[self._benchmark.index[key]]
         return country_of(self._benchmark, key), continent
 
@@ -73,7 +73,7 @@ class DailySchedule:
         return tuple(_shuffled(five, rng))
 
     def _five_apart(self, order: Sequence[str]) -> list[str]:
-        """Distinct countries on two continents, taken along ``order``; empty where impossible."""
+        """Distinct countries on two continents, taken in ``order``; empty if impossible."""
         placed = [key for key in order if key in self._homes]
         for first in placed:
             elsewhere = (key for key in placed if self._are_apart(first, key))
@@ -98,7 +98,7 @@ def _seeded(benchmark: Benchmark, day: date, purpose: str) -> random.Random:
 
 
 def _shuffled(items: Sequence[str], rng: random.Random) -> list[str]:
-    # Of ``random``, Python promises the same numbers in later versions for ``random()`` alone.
+    # Only ``random()`` is guaranteed to give the same numbers in later versions of Python.
     shuffled = list(items)
     for last in range(len(shuffled) - 1, 0, -1):
         other = int(rng.random() * (last + 1))
@@ -108,12 +108,12 @@ def _shuffled(items: Sequence[str], rng: random.Random) -> list[str]:
 
 STREAK_RULE = (
     "A streak counts UTC days in a row whose daily five you began on that day and finished. "
-    "It lasts until a whole day goes by without one; past dailies do not add to it."
+    "It lasts until a whole day passes without one; past dailies do not add to it."
 )
 
 
 def streak(days: Collection[date], today: date) -> Streak:
-    """The row of days that ends today, or yesterday where today's daily is still to be played."""
+    """The run of days that ends today, or yesterday if today's daily is still to be played."""
     played_today = today in days
     end = today if played_today else today - timedelta(days=1)
     length = 0

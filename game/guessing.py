@@ -1,4 +1,4 @@
-"""From what a player did to the row that is stored: a point or none, in time or not, its worth."""
+"""Turns what a player did into the row that is stored: the pin, whether in time, and its score."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from store.guesses import Action, Guess, Round
 from ui.worldmap import Point
 
 MAX_POINTS = round(MAX_GEOSCORE)
-#: How long after the time is up an answer may still arrive: what a slow connection needs.
+#: How long after the time is up an answer may still arrive, for slow connections.
 GRACE_S = 3.0
 _GUESS_IDS = uuid.UUID("5d1a3c52-6e0f-5b7e-9c64-0c2f3e7a9b11")
 
@@ -31,9 +31,9 @@ def new_guess(
 ) -> Guess:
     """The row for an answer; the same round and position always give the same id.
 
-    It is measured against, and carries the hash of, the benchmark as it is now. A pin that arrives
-    after the time and the grace becomes a timeout. Raises ``Agl1kError`` when the pin is no point,
-    the time is said to be up when it is not, or the benchmark has no such clip any more.
+    It is scored against the current benchmark and has its hash. A pin that arrives after the time
+    and the grace period becomes a timeout. Raises ``Agl1kError`` if a timeout is reported too
+    early, or the benchmark no longer has the clip.
     """
     key = round_.clip_keys[position]
     if key not in benchmark:
@@ -66,7 +66,7 @@ def new_guess(
 
 
 def seconds_since(started: datetime | None, now: datetime) -> float | None:
-    """Seconds since a clip was given out, never negative; None when it was not."""
+    """Seconds since a clip was given out, never negative; None if it was not."""
     return None if started is None else max(0.0, (now - started).total_seconds())
 
 
@@ -76,7 +76,7 @@ def points_of(guess: Guess) -> int:
 
 
 def max_points_of(guess: Guess) -> int:
-    """What could be had: nothing for a clip that was reported as broken."""
+    """The points that were possible: none for a clip that was reported as broken."""
     return 0 if guess.action == "broken" else MAX_POINTS
 
 

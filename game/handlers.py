@@ -1,4 +1,4 @@
-"""What happens when a player does something: tokens and texts in, a ``Screen`` out. No Gradio."""
+"""The player's actions: tokens and texts in, a ``Screen`` out. No Gradio."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from agl1k_core.errors import Agl1kError
 from game.picking import CLIPS_PER_ROUND, Filters
-from game.reveal import share_text, tell
+from game.reveal import outcome_in_words, share_text
 from game.rounds import Game
 from game.screens import (
     Screen,
@@ -126,7 +126,7 @@ class Play:
         return self._guarded(player, end)
 
     def skip(self, player: str, round_token: str, nickname: str = "") -> Screen:
-        """Give the clip up."""
+        """Give up the clip."""
         return self._guarded(
             player, lambda: self._game.skip(self._token(player, round_token), player, nickname)
         )
@@ -151,7 +151,7 @@ class Play:
         return self._game.continents(benchmark)
 
     def waiting(self) -> tuple[str, str]:
-        """Status and result of a page whose round is still to come."""
+        """Status and result of a page whose round is still loading."""
         name, notice = self._game.about(self._default)
         return waiting_html(name, notice, CLIPS_PER_ROUND), help_html()
 
@@ -244,7 +244,7 @@ def reveal_command(reveal: Reveal) -> worldmap.Command:
         label=reveal.label,
         line=reveal.line,
         models=reveal.models,
-        text=tell(reveal),
+        text=outcome_in_words(reveal),
     )
 
 

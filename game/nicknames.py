@@ -7,7 +7,7 @@ from itertools import groupby
 
 MAX_CHARACTERS = 24
 _MAX_INPUT = 1000
-#: A letter with more marks than this is not a name but a tower over its neighbours.
+#: More marks than this on one letter would cover the lines above.
 _MAX_MARKS = 3
 
 
@@ -15,7 +15,7 @@ def clean_nickname(text: object) -> str:
     """A nickname in NFC without control, format or private characters, at most 24 characters.
 
     A character is a letter with its combining marks. White space folds to single spaces. Anything
-    that is no text, or has nothing left, becomes the empty string: a nickname is never needed.
+    that is not text, or has nothing left, becomes the empty string: a nickname is optional.
     """
     if not isinstance(text, str):
         return ""
@@ -26,7 +26,7 @@ def clean_nickname(text: object) -> str:
 
 
 def _characters(text: str) -> list[str]:
-    """Each base character with its combining marks; marks with nothing to stand on go."""
+    """Each base character with its combining marks; marks without a base are dropped."""
     characters: list[str] = []
     for is_mark, run in groupby(text, key=lambda char: unicodedata.category(char)[0] == "M"):
         if not is_mark:

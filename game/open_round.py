@@ -78,7 +78,7 @@ class OpenRound:
             self.row = replace(self.row, position=position + 1, clip_started_utc=None)
         else:
             self.row = self._store.round(round_id) or self.row
-            del self.answers
+            vars(self).pop("answers", None)
 
     def replace_clip(self, key: str) -> None:
         """Put another clip at the current position, unless another tab has replaced it already."""

@@ -1,4 +1,4 @@
-"""Which clips a round has: filters, free picks, and who replaces a lost clip."""
+"""Which clips a round has: filters, free picks, and replacements of lost clips."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 
-#: A round has so many clips, or as many as fit where fewer do.
+#: The clips in a round; it is shorter if fewer fit.
 CLIPS_PER_ROUND = 5
 SPEECH_CHOICES = ("any", "speech", "non_speech")
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a player wants to hear: ``speech`` of ``SPEECH_CHOICES``, a continent or ``""``."""
+    """What a player wants to hear: ``speech``, one of ``SPEECH_CHOICES``, a continent or ``""``."""
 
     speech: str = "any"
     continent: str = ""
 
     @classmethod
     def of(cls, stored: Mapping[str, object]) -> Filters:
-        """Filters as a round stores them; what a round lacks is not filtered."""
+        """The filters that a round was stored with."""
         return cls(str(stored.get("speech") or "any"), str(stored.get("continent") or ""))
 
     def to_dict(self) -> dict[str, str]:
@@ -39,7 +39,7 @@ class Filters:
 def candidates(benchmark: Benchmark, filters: Filters) -> list[str]:
     """Keys of the clips that fit, sorted.
 
-    Raises ``Agl1kError`` for unknown values and where no clip is left.
+    Raises ``Agl1kError`` for unknown values, and if no clip is left.
     """
     problems = _filter_problems(benchmark, filters)
     if problems:
@@ -67,7 +67,7 @@ def _filter_problems(benchmark: Benchmark, filters: Filters) -> list[str]:
 
 
 def fitting(benchmark: Benchmark, filters: Filters) -> list[str]:
-    """Keys of the clips that fit, in the benchmark's order; none is a fine answer."""
+    """Keys of the clips that fit, in the benchmark's order; there may be none."""
     speech = benchmark.subsets["speech"]
     wanted = {"speech": True, "non_speech": False}.get(filters.speech)
     return [
@@ -79,13 +79,13 @@ def fitting(benchmark: Benchmark, filters: Filters) -> list[str]:
 
 
 def round_continents(benchmark: Benchmark) -> dict[str, int]:
-    """Continent -> how many clips it has, sorted by name."""
+    """The number of clips of each continent, sorted by name."""
     counts = Counter(benchmark.continents)
     return {name: counts[name] for name in sorted(counts) if name}
 
 
 def country_of(benchmark: Benchmark, key: str) -> str:
-    """The country's code, or its label where that is no known country; empty when there is none."""
+    """The country's code, or its label if that is not a known country; empty if there is none."""
     position = benchmark.index[key]
     return benchmark.country_codes[position] or benchmark.clips[position].country.casefold()
 
@@ -97,14 +97,14 @@ def order_free(
 
     Unseen clips come first, at random; then seen ones, the longest ago first. ``seen`` lists a
     player's clips, the oldest first. Within each of the two, the clips that make up the round have
-    distinct countries where that is possible.
+    distinct countries if that is possible.
     """
     last_seen = {key: moment for moment, key in enumerate(seen)}
     unseen = [key for key in keys if key not in last_seen]
     rng.shuffle(unseen)
     again = sorted((key for key in keys if key in last_seen), key=last_seen.__getitem__)
     chosen: list[str] = []
-    # Of the seen ones only the oldest compete, or distinct countries would bring back recent ones.
+    # Only the oldest seen clips are candidates: distinct countries could bring back recent ones.
     for pool in (unseen, again[: 2 * CLIPS_PER_ROUND]):
         take_distinct(benchmark, pool, chosen)
         chosen += [key for key in pool if key not in chosen][: CLIPS_PER_ROUND - len(chosen)]
@@ -112,7 +112,7 @@ def order_free(
 
 
 def take_distinct(benchmark: Benchmark, pool: Iterable[str], chosen: list[str]) -> None:
-    """Fill ``chosen`` up to a round from ``pool``, passing over countries it has already."""
+    """Fill ``chosen`` up to a round from ``pool``, leaving out countries it already has."""
     countries = {country_of(benchmark, key) for key in chosen}
     for key in pool:
         if len(chosen) == CLIPS_PER_ROUND:
@@ -126,7 +126,7 @@ def take_distinct(benchmark: Benchmark, pool: Iterable[str], chosen: list[str]) 
 def replacements(
     benchmark: Benchmark, order: Iterable[str], taken: Sequence[str], avoid: Collection[str]
 ) -> Iterator[str]:
-    """Who may stand in for a lost clip, best first: of a country that the round lacks, then any."""
+    """Which clips may replace a lost one: first those of countries that the round lacks."""
     countries = {country_of(benchmark, key) for key in taken if key in benchmark}
     free = [key for key in order if key not in taken and key not in avoid]
     yield from (key for key in free if country_of(benchmark, key) not in countries)

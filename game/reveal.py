@@ -1,6 +1,6 @@
-"""What a player is shown once a guess is stored: the true place, distance and points, in words.
+"""What a player sees once a guess is stored: the true place, distance and points, in words.
 
-Nothing in here may be built before the guess of that clip is in the store.
+Nothing here may be built before the guess of that clip is in the store.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def build_reveals(
 ) -> tuple[Reveal, ...]:
     """One ``Reveal`` per stored guess, in order of position. ``models``: their guesses by key.
 
-    Raises ``Agl1kError`` when the benchmark no longer has one of the clips.
+    Raises ``Agl1kError`` if the benchmark no longer has one of the clips.
     """
     reveals: list[Reveal] = []
     total = max_total = 0
@@ -89,7 +89,7 @@ def _reveal(
 
 
 def place_label(clip: Clip) -> str:
-    """City and country, what of it is known, or the coordinates."""
+    """City and country as far as they are known, or else the coordinates."""
     names = [name for name in (clip.city, clip.country) if name]
     return ", ".join(names) or point_in_words(clip.lat, clip.lon)
 
@@ -101,7 +101,7 @@ def point_in_words(lat: float, lon: float) -> str:
 
 
 def distance_in_words(distance_km: float) -> str:
-    """Like 1,234 km; below one, <1 km."""
+    """Like 1,234 km; below 1 km: <1 km."""
     return "<1 km" if distance_km < 1.0 else f"{distance_km:,.0f} km"
 
 
@@ -113,15 +113,15 @@ def streak_in_words(streak: Streak) -> str:
     return days if streak.played_today else f"{days} Play today's five to keep it."
 
 
-def tell(reveal: Reveal) -> str:
-    """The outcome of a clip in sentences, for those who do not see the map."""
+def outcome_in_words(reveal: Reveal) -> str:
+    """The outcome of a clip in sentences, for people who do not see the map."""
     place = f"The sound was recorded in {reveal.label}."
     total = f"Total so far: {reveal.total:,} of {reveal.max_total:,}."
-    heard = sounds_in_words(reveal.sounds), localizability_in_words(reveal.sounds)
-    return " ".join(part for part in (place, _tell_guess(reveal), total, *heard) if part)
+    sounds = sounds_in_words(reveal.sounds), localizability_in_words(reveal.sounds)
+    return " ".join(part for part in (place, _guess_in_words(reveal), total, *sounds) if part)
 
 
-def _tell_guess(reveal: Reveal) -> str:
+def _guess_in_words(reveal: Reveal) -> str:
     if reveal.action == "skip":
         return "You skipped it: 0 points."
     if reveal.action == "broken":
@@ -130,18 +130,18 @@ def _tell_guess(reveal: Reveal) -> str:
         return "The time ran out: 0 points."
     if reveal.distance_km is None:
         return f"{reveal.points:,} of {reveal.max_points:,} points."
-    where = distance_in_words(reveal.distance_km)
+    distance = distance_in_words(reveal.distance_km)
     if reveal.distance_km < 1.0:
-        where = f"{where} from your pin"
+        distance += " from your pin"
     elif reveal.direction:
-        where = f"{where} {reveal.direction} of your pin"
-    return f"That is {where}: {reveal.points:,} of {reveal.max_points:,} points."
+        distance += f" {reveal.direction} of your pin"
+    return f"That is {distance}: {reveal.points:,} of {reveal.max_points:,} points."
 
 
 def share_text(summary: Summary, page_url: str = "") -> str:
-    """Text to paste anywhere: points per clip as squares and in figures, no place, no clip.
+    """Text to paste anywhere: the points of each clip as squares and numbers, without places.
 
-    ``page_url`` is the address of the game; without it the last line is the bare code.
+    ``page_url`` is the address of the game; without it the last line is only the code.
     """
     title = {"daily": f"daily five of {summary.label}", "challenge": "challenge"}.get(
         summary.mode, "free play"
@@ -155,7 +155,7 @@ def share_text(summary: Summary, page_url: str = "") -> str:
 
 
 def _share_line(reveal: Reveal) -> str:
-    # Squares of the oldest symbol set: they have a glyph where emoji do not.
+    # These squares are in fonts that have no emoji.
     filled = round(5 * reveal.points / MAX_POINTS)
     outcome = {"skip": "skipped", "broken": "broken clip", "timeout": "out of time"}
     return f"{'■' * filled}{'□' * (5 - filled)} {outcome.get(reveal.action, f'{reveal.points:,}')}"

@@ -1,8 +1,8 @@
-"""A person's look at a curated benchmark: hear a clip, see its tags and place, keep or reject it.
+"""Review of a curated benchmark: hear a clip, see its tags and place, keep or reject it.
 
-No Gradio in here. Decisions go to ``review.csv`` in the folder at once, and ``agl1k curate`` heeds
-them when it runs next. This page tells true places, so it is for those who build a benchmark, on
-their own machine, and no part of the app that players see.
+No Gradio here. Each decision is written to ``review.csv`` in the folder immediately, and the next
+run of ``agl1k curate`` follows it. The page shows true places, so it is for people who build a
+benchmark, on their own machine, and not part of the app that players see.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from agl1k_core.curation import KEEP, REJECT
 from agl1k_core.errors import Agl1kError
 
 _TOP = 8
-_SAID = {KEEP: "kept", REJECT: "rejected"}
+_NAMES = {KEEP: "kept", REJECT: "rejected"}
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """One clip as the page shows it; ``token`` is its sound's address."""
+    """One clip as the page shows it; ``token`` is in the address of its sound."""
 
     key: str
     token: str
@@ -40,9 +40,9 @@ class Sheet:
 
 
 class Review:
-    """The clips of a folder, and what a person decided on each.
+    """The clips of a folder, and the decision on each.
 
-    Raises ``Agl1kError`` where the folder is no benchmark, or its decisions cannot be read.
+    Raises ``Agl1kError`` if the folder is not a benchmark, or its decisions cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -55,25 +55,25 @@ class Review:
         self.decisions()
 
     def decisions(self) -> dict[str, str]:
-        """Key -> decision, of the clips of this folder and of clips that were here before."""
+        """The decisions by key, including those on clips that are no longer in the folder."""
         return curation.read_decisions(self._folder)
 
     def resolve(self, token: str) -> tuple[Benchmark, str] | None:
-        """The clip behind a sound's address."""
+        """The clip with this token."""
         key = self._by_token.get(token)
         return (self.benchmark, key) if key else None
 
     def first(self) -> str:
-        """The first clip that nobody decided on; the first of all where there is none."""
+        """The first clip without a decision, or the first of all if there is none."""
         decided = self.decisions()
         return next((key for key in self._keys if key not in decided), self._keys[0])
 
     def step(self, key: str, by: int) -> str:
-        """The clip before or after another, around the ends."""
+        """The clip before or after another; the last is followed by the first."""
         return self._keys[(self._place(key) + by) % len(self._keys)]
 
     def decide(self, key: str, decision: str) -> str:
-        """Keep a decision, and give the next clip without one (or just the next)."""
+        """Store a decision; returns the next clip without one, or else the next clip."""
         place = self._place(key)
         with self._lock:
             decided = {**self.decisions(), key: decision}
@@ -82,7 +82,7 @@ class Review:
         return next((other for other in after if other not in decided), self.step(key, 1))
 
     def sheet(self, key: str) -> Sheet:
-        """What the page shows of a clip; raises ``Agl1kError`` for one that is not here."""
+        """What the page shows for a clip; raises ``Agl1kError`` if it is not in the folder."""
         place, clip = self._place(key), self.benchmark.clip(key)
         decided = self.decisions()
         name = ", ".join(part for part in (clip.city, clip.country) if part) or "unnamed place"
@@ -99,38 +99,38 @@ class Review:
 
     def _place(self, key: str) -> int:
         if key not in self.benchmark:
-            raise Agl1kError("This clip is not in the folder any more. Reload the page.")
+            raise Agl1kError("This clip is no longer in the folder. Reload the page.")
         return self.benchmark.index[key]
 
     def _status(self, place: int, decided: dict[str, str]) -> Markup:
         counts = Counter(decided.get(key, "") for key in self._keys)
         decision = decided.get(self._keys[place], "")
-        said = Markup(" <strong>{}</strong>").format(_SAID[decision]) if decision else ""
+        label = Markup(" <strong>{}</strong>").format(_NAMES[decision]) if decision else ""
         return Markup(
             '<div class="agl-status"><p><strong>Clip {} of {}</strong>{}</p>'
             '<p class="agl-numbers">{} kept, {} rejected, {} to decide</p></div>'
-        ).format(place + 1, len(self._keys), said, counts[KEEP], counts[REJECT], counts[""])
+        ).format(place + 1, len(self._keys), label, counts[KEEP], counts[REJECT], counts[""])
 
 
 def _token(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
-def _facts(clip: Clip, heard: ClipTags, place_name: str) -> Markup:
+def _facts(clip: Clip, tags: ClipTags, place_name: str) -> Markup:
     lines = [clip.description] if clip.description else []
     lines += [f"{place_name} ({clip.lat:.4f}, {clip.lon:.4f})", f"Key {clip.key}"]
     if clip.duration_s is not None:
         lines.append(f"{clip.duration_s:.1f} s, {'speech' if clip.has('human') else 'no speech'}")
-    if heard.localizability is not None:
-        lines.append(f"Localizability {heard.localizability:.2f}")
+    if tags.localizability is not None:
+        lines.append(f"Localizability {tags.localizability:.2f}")
     paragraphs = Markup("").join(Markup("<p>{}</p>").format(line) for line in lines)
     return Markup('<section class="agl-reveal"><h3>{}</h3>{}{}</section>').format(
-        clip.title or clip.key, paragraphs, _table(heard.presence)
+        clip.title or clip.key, paragraphs, _table(tags.presence)
     )
 
 
 def _table(presence: Mapping[str, float]) -> Markup:
-    """The classes present longest, as a table with the share of time of each."""
+    """The classes with the largest shares of time, as a table."""
     if not presence:
         return Markup('<p class="agl-muted">No tags are known.</p>')
     rows = Markup("").join(
@@ -140,7 +140,7 @@ def _table(presence: Mapping[str, float]) -> Markup:
         for class_id, share in [*presence.items()][:_TOP]
     )
     return Markup(
-        '<table class="agl-models"><caption>What sounds, and for which share of the time</caption>'
+        '<table class="agl-models"><caption>Sounds, and their shares of the time</caption>'
         '<thead><tr><th scope="col">Class</th><th scope="col">Time</th></tr></thead>'
         "<tbody>{}</tbody></table>"
     ).format(rows)

@@ -110,7 +110,7 @@ def _show(sheet: Sheet) -> dict[str, Any]:
 
 
 def create_app(folder: Path, config: Config) -> FastAPI:
-    """The page as ASGI; raises ``Agl1kError`` where the folder cannot be opened."""
+    """The page as ASGI; raises ``Agl1kError`` if the folder cannot be opened."""
     review = Review(folder)
     clips = ClipStore(config.data_dir / "clips")
     app = FastAPI(title="AGL1K review", docs_url=None, redoc_url=None)
@@ -120,7 +120,7 @@ def create_app(folder: Path, config: Config) -> FastAPI:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Serve until stopped. Returns 1 where the folder cannot be opened."""
+    """Serve until stopped. Returns 1 if the folder cannot be opened."""
     parser = argparse.ArgumentParser(prog="agl1k review", description="Keep or reject clips.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
@@ -130,7 +130,7 @@ def main(arguments: list[str] | None = None) -> int:
         app = create_app(wanted.folder, Config.from_env())
         listener = listening(wanted.host, wanted.port)
     except Agl1kError as error:
-        print(error, file=sys.stderr)  # noqa: T201 - there is no page to tell it on
+        print(error, file=sys.stderr)  # noqa: T201 - there is no page yet
         return 1
     print(f"Review on http://{wanted.host}:{wanted.port}", file=sys.stderr)  # noqa: T201
     with suppress(KeyboardInterrupt):

@@ -1,6 +1,6 @@
 """What the play tab shows for a view of a round: pure functions, no Gradio.
 
-A ``Screen`` is everything that changes on the page; ``tab`` turns it into updates.
+A ``Screen`` holds everything that changes on the page; ``tab`` turns it into updates.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Sound:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The whole play tab. ``None`` leaves a part as it is; ``player`` and ``round`` are tokens."""
+    """The whole play tab. ``None`` leaves a part unchanged; ``player`` and ``round`` are tokens."""
 
     player: str
     round: str | None = None
@@ -60,13 +60,13 @@ class Screen:
 
 
 def status_html(view: RoundView) -> str:
-    """Where the round stands, above the map."""
+    """The state of the round, above the map."""
     answered = {reveal.position: reveal for reveal in view.reveals}
     steps = [
         {
             "number": position + 1,
             "now": position == view.position and view.phase != "finished",
-            "told": _step_words(answered[position]) if position in answered else "",
+            "points": _step_words(answered[position]) if position in answered else "",
         }
         for position in range(view.n_clips)
     ]
@@ -81,8 +81,8 @@ def _step_words(reveal: Reveal) -> str:
 
 
 def waiting_html(benchmark_name: str, notice: str, n_clips: int) -> str:
-    """The status of a free round that is being fetched: as high as what comes in its place."""
-    steps = [{"number": number, "now": False, "told": ""} for number in range(1, n_clips + 1)]
+    """The status while a free round is loading, as high as the one that replaces it."""
+    steps = [{"number": number, "now": False, "points": ""} for number in range(1, n_clips + 1)]
     view = {"benchmark_name": benchmark_name, "notice": notice, "total": 0}
     return _pages.get_template("status.html").render(
         view={**view, "timer_s": None, "challenger": None},
@@ -93,7 +93,7 @@ def waiting_html(benchmark_name: str, notice: str, n_clips: int) -> str:
 
 
 def day_choices(entries: Sequence[DailyEntry]) -> list[tuple[str, str]]:
-    """(what a list of dailies shows, the day): today first, each with what became of it."""
+    """(label, day) for a list of dailies, in the order given; the label has the result."""
     names = ["Today", "Yesterday"]
     choices = []
     for back, entry in enumerate(entries):
@@ -104,7 +104,7 @@ def day_choices(entries: Sequence[DailyEntry]) -> list[tuple[str, str]]:
 
 
 def streak_html(streak: Streak) -> str:
-    """How many dailies in a row, and what counts."""
+    """How many dailies in a row, and which count."""
     return _pages.get_template("streak.html").render(streak=streak)
 
 
@@ -115,13 +115,13 @@ def mode_name(view: RoundView | Summary) -> str:
 
 
 def filter_words(filters: Mapping[str, str]) -> str:
-    """The filters of a round in words; empty when there are none."""
+    """The filters of a round in words; empty if there are none."""
     speech = {"speech": "with speech", "non_speech": "without speech"}.get(filters["speech"], "")
     return ", ".join(part for part in (speech, filters["continent"]) if part)
 
 
 def help_html() -> str:
-    """What to do while a clip is played."""
+    """What to do while a clip plays."""
     return _pages.get_template("help.html").render()
 
 
@@ -130,7 +130,7 @@ def reveal_html(reveal: Reveal) -> str:
     return _pages.get_template("reveal.html").render(
         reveal=reveal,
         models=sorted(reveal.models, key=lambda model: model.distance_km),
-        sentence=words.tell(reveal),
+        sentence=words.outcome_in_words(reveal),
     )
 
 
@@ -147,7 +147,7 @@ def message_html(text: str, *, is_error: bool = True) -> str:
 
 
 def history_html(entries: Sequence[object]) -> str:
-    """The rounds that this browser remembers, newest first; entries that are none are left out."""
+    """The rounds that this browser remembers, newest first; invalid entries are left out."""
     rounds = [entry for entry in entries if isinstance(entry, dict) and _is_entry(entry)]
     totals = [entry["total"] for entry in rounds]
     return _pages.get_template("history.html").render(

@@ -1,7 +1,7 @@
-"""What sounds in a clip, and what that tells of its place: for the reveal, in shares and words.
+"""The sounds in a clip, and how much they say about its place, as shares and in words.
 
-It comes from the folder's tags; where there are none for a clip, from the classes of the table.
-Like all that is in ``reveal``, it may not be told before the guess of that clip is in the store.
+They come from the folder's tags; for a clip without tags, from the classes of the table. Like
+everything in ``reveal``, they may not be shown before the guess of that clip is in the store.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from agl1k_core.benchmarks import Clip, FolderTags
 from game.views import Sounds
 
 MOST = 5
-#: Less than this share of the time is not worth a word.
+#: Smaller shares of the time are left out.
 _LEAST = 0.05
 _TAGGERS = {"yamnet": "YAMNet", "efficientat": "EfficientAT"}
 _CLASSES = {
@@ -26,7 +26,7 @@ _CLASSES = {
     "things": "Things",
     "ambiguous": "Sounds of unclear origin",
 }
-#: From this share of the time on -> how often that is.
+#: From this share of the time on, a sound is heard this often.
 _HOW_OFTEN = {
     0.95: "all the time",
     0.5: "most of the time",
@@ -36,22 +36,22 @@ _HOW_OFTEN = {
 
 
 def sounds_of(clip: Clip, tags: FolderTags) -> Sounds:
-    """The classes present longest, at most ``MOST``, and the clip's localizability."""
-    heard = tags.clips.get(clip.key)
-    if heard is None:
+    """The ``MOST`` classes with the largest shares, and the clip's localizability."""
+    found = tags.clips.get(clip.key)
+    if found is None:
         return Sounds(_longest((_CLASSES[name], share) for name, share in clip.classes.items()))
     tagger = str(tags.tagger.get("name", ""))
     return Sounds(
-        _longest((tagging.class_name(name), share) for name, share in heard.presence.items()),
+        _longest((tagging.class_name(name), share) for name, share in found.presence.items()),
         _TAGGERS.get(tagger, tagger),
-        heard.localizability,
+        found.localizability,
         tags.theta,
     )
 
 
 def _longest(shares: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
-    heard = [(name, share) for name, share in shares if share >= _LEAST]
-    return tuple(sorted(heard, key=lambda pair: -pair[1])[:MOST])
+    long = [(name, share) for name, share in shares if share >= _LEAST]
+    return tuple(sorted(long, key=lambda pair: -pair[1])[:MOST])
 
 
 def sounds_in_words(sounds: Sounds) -> str:
@@ -68,13 +68,13 @@ def sounds_in_words(sounds: Sounds) -> str:
 
 
 def localizability_in_words(sounds: Sounds) -> str:
-    """What the score means, beside the threshold that it was fitted with; "" without a score."""
+    """What the score means, compared to its fitted threshold; "" without a score."""
     score, theta = sounds.localizability, sounds.theta
     if score is None:
         return ""
     if theta is None:
-        return f"Localizability {score:.2f}: the higher, the more its sounds tell of the place."
+        return f"Localizability {score:.2f}: the higher, the more its sounds reveal the place."
     if score > theta:
-        return f"Localizability {score:.2f}, above {theta:g}: its sounds tell of the place."
-    said = "mislead more than they tell" if score < 0 else "tell little of the place"
-    return f"Localizability {score:.2f}, not above {theta:g}: its sounds {said}."
+        return f"Localizability {score:.2f}, above {theta:g}: its sounds reveal the place."
+    effect = "mislead more than they help" if score < 0 else "say little about the place"
+    return f"Localizability {score:.2f}, not above {theta:g}: its sounds {effect}."

@@ -19,19 +19,19 @@ from web.page import QUIET
 #: Not a secret: a browser can read it anyway, and what must not be forged is signed.
 _BROWSER_KEY = "agl1k"
 _MAX_HISTORY = 200
-#: What stands above the map leaves this much of the window to it.
+#: Leaves room in the window for what is above the map.
 _MAP_HEIGHT = "clamp(300px, 100vh - 400px, 900px)"
 
 _MARK_BUSY = "document.querySelector('#agl-play').setAttribute('aria-busy', 'true')"
-#: Until the answer is there, the buttons show that it is under way; ``_FOLLOW`` ends it.
+#: The buttons look busy until the answer arrives; ``_FOLLOW`` ends that.
 _BUSY = f"(...inputs) => {{ {_MARK_BUSY}; return inputs; }}"
-#: The same, and the page's own address goes in place of the last input.
+#: The same, with the page's own address as the last input.
 _BUSY_WITH_ADDRESS = (
     f"(...inputs) => {{ {_MARK_BUSY}; return [...inputs.slice(0, -1), location.href]; }}"
 )
 
-#: The button that was pressed may be gone: the focus goes to the next one, and on a small screen
-#: what came of it moves into view.
+#: The button that was pressed may be hidden now: the focus moves to the next one, and on a small
+#: screen the result scrolls into view.
 _FOLLOW = """() => setTimeout(() => {
   const shown = (css) => [...document.querySelectorAll(css)].find((found) => found.offsetParent);
   document.querySelector('#agl-play').removeAttribute('aria-busy');
@@ -45,7 +45,7 @@ _FOLLOW = """() => setTimeout(() => {
   if (matchMedia('(max-width: 860px)').matches) result?.scrollIntoView({ block: 'center' });
 }, 50)"""
 
-#: A link has done its work once its round is open: a reload then goes on with the latest round.
+#: A link is used once; a reload then goes on with the latest round.
 FORGET_LINK = """() => {
   const address = new URL(location.href);
   for (const name of ['challenge', 'daily']) address.searchParams.delete(name);
@@ -94,7 +94,7 @@ class Parts:
 def build_play(
     play: Play, benchmarks: Mapping[str, str], default: str, *, tiles: str = ""
 ) -> PlayTab:
-    """Lay the tab out inside the current Blocks. ``benchmarks``: slug -> name."""
+    """Lay the tab out inside the current Blocks. ``benchmarks``: names by slug."""
     nickname = gr.BrowserState("", storage_key="agl1k-nickname", secret=_BROWSER_KEY)
     chooser = build_chooser(play, benchmarks, default)
     with gr.Column(elem_classes="agl-stage", elem_id="agl-play"):
@@ -113,7 +113,7 @@ def build_play(
 
 
 def lay_out(tiles: str, waiting_status: str, waiting_result: str) -> Parts:
-    """The tab's components in the current Blocks, as they are until the first clip is there."""
+    """The tab's components in the current Blocks, as they are until the first clip has loaded."""
     state = {
         name: gr.BrowserState(default, storage_key=f"agl1k-{name}", secret=_BROWSER_KEY)
         for name, default in (("player", ""), ("round", ""))
@@ -145,7 +145,7 @@ def lay_out(tiles: str, waiting_status: str, waiting_result: str) -> Parts:
         broken = gr.Button("Clip is broken", elem_id="agl-broken", **waiting)
     share = gr.Textbox(
         label="Share your result",
-        info="No place is told. Friends who open the link hear the same clips.",
+        info="It names no place. Friends who open the link hear the same clips.",
         lines=8,
         interactive=False,
         visible=False,

@@ -1,7 +1,7 @@
 """What a browser may hold: signed player and round tokens, opaque clip tokens, challenge codes.
 
-All of it is derived from one secret of the server, so it survives a restart as long as the secret
-does. Nothing here tells which clip is meant: a clip token carries the random id of the round, the
+All are derived from one secret of the server, so they stay valid after a restart with the same
+secret. None reveals which clip is meant: a clip token holds the random id of the round, the
 position, and an HMAC over both and the clip's key, so the same clip looks different every time.
 """
 
@@ -56,7 +56,7 @@ class Tokens:
         return value if isinstance(value, str) and _PLAYER_ID.fullmatch(value) else None
 
     def step(self, round_id: str, position: int) -> str:
-        """The token of one step of a round. The stored round says whose it is."""
+        """The token of one step of a round. The owner is in the stored round."""
         return str(self._rounds.dumps([round_id, position]))
 
     def read_step(self, token: object) -> tuple[str, int] | None:
@@ -67,7 +67,7 @@ class Tokens:
         return None
 
     def clip(self, round_id: str, position: int, key: str) -> str:
-        """The opaque name of a clip at a position of a round, fit for an URL."""
+        """The opaque name of a clip at a position of a round, usable in a URL."""
         return f"{round_id}-{position}-{self._clip_mac(round_id, position, key)}"
 
     def _clip_mac(self, round_id: str, position: int, key: str) -> str:
@@ -84,9 +84,9 @@ class Tokens:
         return hmac.compare_digest(token.encode(), self.clip(round_id, position, key).encode())
 
     def derived_round_id(self, *parts: str) -> str:
-        """The id of the one round that a player can have of something, a daily or a challenge.
+        """The id of the only round that a player can have of a daily or a challenge.
 
-        Two tabs that start the same daily at once thereby start the same round.
+        So two tabs that start the same daily at the same time start the same round.
         """
         return _base32(int.from_bytes(self._mac("round", *parts)[:8]), _ID_CHARS)
 

@@ -1,7 +1,7 @@
-"""What the rules tell a page: plain frozen dataclasses of plain values, ready for JSON.
+"""What a page may know: frozen dataclasses of plain values, ready for JSON.
 
-Texts are not escaped for HTML. A ``RoundView`` holds nothing of a clip that is not answered yet
-but its opaque token.
+Texts are not escaped for HTML. Of a clip that has not been answered, a ``RoundView`` holds only its
+opaque token and the outline of its sound.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Sounds:
-    """What sounds in a clip: (name, share of the time), the longest first.
+    """The sounds in a clip: (name, share of the time), the longest first.
 
-    ``heard_by`` is the tagger's name, "" where the shares are the table's. ``localizability`` and
-    its threshold ``theta`` are None where they are not known.
+    ``tagger`` is the name of the model that found them, "" if they come from the benchmark's table.
+    ``localizability`` and its threshold ``theta`` are None if they are unknown.
     """
 
     shares: tuple[tuple[str, float], ...] = ()
-    heard_by: str = ""
+    tagger: str = ""
     localizability: float | None = None
     theta: float | None = None
 
@@ -71,7 +71,7 @@ class Reveal:
 
 @dataclass(frozen=True, slots=True)
 class Challenger:
-    """Whose challenge it was, and what they reached. The nickname may be empty."""
+    """Who made the challenge, and their score. The nickname may be empty."""
 
     nickname: str
     total: int
@@ -106,7 +106,7 @@ class Summary:
     timer_s: int | None = None
 
     def history_entry(self) -> dict[str, object]:
-        """What a browser keeps of the round in its own history."""
+        """The entry for the round in the browser's own history."""
         return {
             "finished_utc": self.finished_utc,
             "benchmark": self.benchmark,
@@ -121,15 +121,16 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class RoundView:
-    """Where a round stands.
+    """The state of a round.
 
-    ``token`` goes with the next call, whatever it is. In the phase ``playing`` the clip at
+    ``token`` is sent with the next call, whatever it is. In the phase ``playing`` the clip at
     ``position`` (from 0) waits for an answer; ``revealed`` shows ``reveals[position]``;
     ``finished`` has all reveals and a summary. ``clip_token`` names the sound of ``position``,
     ``next_clip_token`` the one to load ahead, which a round with a timer does not give.
-    ``remaining_s`` is None where there is no timer, and the whole time before the clip started.
-    ``label`` is the day of a daily or the code of a challenge, ``challenger`` who is to be beaten;
-    ``notice`` is what a player must be told of the benchmark.
+    ``remaining_s`` is None without a timer, and the full time before the clip has started.
+    ``label`` is the day of a daily or the code of a challenge, ``challenger`` whom to beat;
+    ``notice`` is what players must know about the benchmark. ``outline`` is None if the sound is
+    not available, ``summary`` until the round is finished.
     """
 
     token: str
@@ -157,7 +158,7 @@ class RoundView:
 
     @property
     def reveal(self) -> Reveal | None:
-        """What to show of the clip just answered; None while one is playing."""
+        """The outcome of the clip that was just answered; None while a clip is playing."""
         return None if self.phase == "playing" or not self.reveals else self.reveals[-1]
 
 

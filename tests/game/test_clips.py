@@ -1,4 +1,4 @@
-"""Copies in a bounded cache, and the route that plays them without telling the place."""
+"""Copies in a bounded cache, and the route that plays them without revealing the place."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def local(folder: Path) -> Benchmark:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[ClipStore]:
-    store = ClipStore(tmp_path / "cache", failure_stands_s=0)
+    store = ClipStore(tmp_path / "cache", failure_lasts_s=0)
     yield store
     store.close()
 
 
 class Fetcher:
-    """Stands for the network: gives ``sound``, or raises what it is told to."""
+    """Replaces the network: gives ``sound``, or raises what it was given."""
 
     def __init__(self, sound: bytes) -> None:
         self.sound = sound
@@ -88,7 +88,7 @@ class Fetcher:
         return path
 
 
-def test_a_copy_tells_nothing(store: ClipStore, local: Benchmark, tmp_path: Path) -> None:
+def test_a_copy_reveals_nothing(store: ClipStore, local: Benchmark, tmp_path: Path) -> None:
     prepared = store.prepare(local, "aporee_1")
     assert prepared.media_type == "audio/mpeg"
     assert prepared.duration_s == pytest.approx(2, abs=0.1)
@@ -115,7 +115,7 @@ def test_a_copy_is_made_once_and_outlives_the_process(
     assert first.path.stat().st_ino == number
 
 
-def test_a_recording_that_changed_is_copied_anew(
+def test_a_recording_that_changed_is_copied_again(
     store: ClipStore, local: Benchmark, folder: Path
 ) -> None:
     store.prepare(local, "aporee_1")
@@ -149,7 +149,7 @@ def test_clips_that_share_a_file_name_never_get_each_others_sound(
     (folder / "STE001.mp3").write_bytes(sound)
     both = benchmark(folder, a="STE001.mp3", b="STE001.mp3")
     for key in "ab":
-        with pytest.raises(Agl1kError, match=f"Clip {key} is not to be had"):
+        with pytest.raises(Agl1kError, match=f"Clip {key} is not available"):
             store.prepare(both, key)
     (folder / "a.mp3").write_bytes(sounds.mp3(folder, duration_s=1))
     (folder / "b").mkdir()
@@ -202,7 +202,7 @@ def test_two_players_at_once_fetch_once(tmp_path: Path, sound: bytes) -> None:
     assert sorted(fetcher.keys) == ["k", "other"]
 
 
-def test_all_who_wait_are_told_of_a_failure(tmp_path: Path, sound: bytes) -> None:
+def test_all_who_wait_get_the_failure(tmp_path: Path, sound: bytes) -> None:
     fetcher = Fetcher(sound)
     fetcher.error = Agl1kError("the host is away")
     fetcher.go.clear()
@@ -211,18 +211,18 @@ def test_all_who_wait_are_told_of_a_failure(tmp_path: Path, sound: bytes) -> Non
         waiting = [pool.submit(store.prepare, benchmark(k="x.mp3"), "k") for _ in range(4)]
         fetcher.go.set()
         for future in waiting:
-            with pytest.raises(Agl1kError, match=r"Clip k is not to be had: the host is away"):
+            with pytest.raises(Agl1kError, match=r"Clip k is not available: the host is away"):
                 future.result()
     assert fetcher.keys == ["k"]
 
 
-def test_a_failure_stands_for_a_while_and_no_longer(tmp_path: Path, sound: bytes) -> None:
+def test_a_failure_lasts_for_a_while_and_no_longer(tmp_path: Path, sound: bytes) -> None:
     fetcher = Fetcher(sound)
     fetcher.error = Agl1kError("away")
     source = benchmark(k="x.mp3")
-    for stands_s, n_tries in ((60, 1), (0, 2)):
+    for lasts_s, n_tries in ((60, 1), (0, 2)):
         fetcher.keys.clear()
-        store = ClipStore(tmp_path / "cache", fetch=fetcher, failure_stands_s=stands_s)
+        store = ClipStore(tmp_path / "cache", fetch=fetcher, failure_lasts_s=lasts_s)
         for _ in range(2):
             with pytest.raises(Agl1kError, match="away"):
                 store.prepare(source, "k")
@@ -238,22 +238,22 @@ def test_a_failure_stands_for_a_while_and_no_longer(tmp_path: Path, sound: bytes
         (benchmark(j="x.mp3"), "has no clip k"),
     ],
 )
-def test_a_clip_that_is_nowhere(store: ClipStore, source: Benchmark, message: str) -> None:
+def test_a_clip_that_cannot_be_found(store: ClipStore, source: Benchmark, message: str) -> None:
     with pytest.raises(Agl1kError, match=message):
         store.prepare(source, "k")
 
 
-def test_failures_tell_no_place(
+def test_failures_reveal_no_place(
     store: ClipStore, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     (folder / f"{PLACE}.mp3").write_bytes(b"no sound")
     with pytest.raises(
-        Agl1kError, match="Clip k is not to be had: The file is not audio"
+        Agl1kError, match="Clip k is not available: The file is not audio"
     ) as caught:
         store.prepare(benchmark(folder, k=f"{PLACE}.mp3"), "k")
     assert PLACE not in str(caught.value) + caplog.text
-    assert "Clip k of test is not to be had" in caplog.text
+    assert "Clip k of test is not available" in caplog.text
 
 
 def test_a_cache_that_cannot_be_written(tmp_path: Path, local: Benchmark) -> None:
@@ -356,7 +356,7 @@ def test_the_route_sends_the_copy_and_no_word_more(site: httpx.Client, copy: byt
     assert not [word for word in (PLACE, "aporee") if word in str(answer.headers)]
 
 
-def test_head_tells_the_length(site: httpx.Client, copy: bytes) -> None:
+def test_head_gives_the_length(site: httpx.Client, copy: bytes) -> None:
     answer = site.head("/clip/7Jp-0-x_Y")
     assert (answer.status_code, answer.content) == (200, b"")
     assert answer.headers["content-length"] == str(len(copy))
@@ -391,8 +391,8 @@ def test_a_range_beyond_the_end(site: httpx.Client, copy: bytes) -> None:
 
 def test_a_browser_goes_on_only_with_the_same_copy(site: httpx.Client, copy: bytes) -> None:
     etag = site.head("/clip/7Jp-0-x_Y").headers["etag"]
-    for told, status in ((etag, 206), ('"another"', 200)):
-        headers = {"Range": "bytes=9-", "If-Range": told}
+    for etag_sent, status in ((etag, 206), ('"another"', 200)):
+        headers = {"Range": "bytes=9-", "If-Range": etag_sent}
         assert site.get("/clip/7Jp-0-x_Y", headers=headers).status_code == status
 
 
@@ -442,10 +442,12 @@ def test_slow_clips_hold_up_nobody_else(tmp_path: Path, local: Benchmark, sound:
     assert isinstance(ready, PreparedClip)
 
 
-def test_a_source_out_of_reach_is_not_tried_again_at_once(tmp_path: Path, sound: bytes) -> None:
+def test_a_source_that_cannot_be_reached_is_not_tried_again_immediately(
+    tmp_path: Path, sound: bytes
+) -> None:
     fetcher = Fetcher(sound)
     fetcher.error = UnreachableError("archive out of reach")
-    store = ClipStore(tmp_path / "cache", fetch=fetcher, failure_stands_s=60)
+    store = ClipStore(tmp_path / "cache", fetch=fetcher, failure_lasts_s=60)
     far = benchmark(None, "http://127.0.0.1:9/{key}", a="a.mp3", b="b.mp3")
     for key in ("a", "b"):
         with pytest.raises(Agl1kError):
@@ -457,7 +459,7 @@ def test_available_clips_are_listed_if_nothing_can_be_fetched(
     folder: Path, tmp_path: Path, sound: bytes
 ) -> None:
     fetcher = Fetcher(sound)
-    store = ClipStore(tmp_path / "cache", fetch=fetcher, failure_stands_s=60)
+    store = ClipStore(tmp_path / "cache", fetch=fetcher, failure_lasts_s=60)
     names = {"here": f"{PLACE}.mp3", "cached": "c.mp3", "gone": "g.mp3"}
     assert store.available(benchmark(folder, **names)) == frozenset({"here"})
     mixed = benchmark(folder, "http://127.0.0.1:9/{key}", **names, more="m.mp3")

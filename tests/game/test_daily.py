@@ -102,7 +102,7 @@ def test_another_content_has_other_dailies(benchmark_of: Callable[..., Benchmark
 
 @pytest.mark.server
 def test_the_same_on_every_machine() -> None:
-    """In processes with other hash seeds, and as they were when this was written."""
+    """In processes with other hash seeds, and the same as when this test was written."""
     program = (
         "from datetime import date\n"
         "from agl1k_core.benchmarks import Benchmark, Clip\n"

@@ -47,7 +47,7 @@ def test_a_perfect_pin_has_all_points() -> None:
 
 
 @pytest.mark.parametrize(("action", "score", "most"), [("skip", 0.0, 5000), ("broken", None, 0)])
-def test_what_is_no_guess_has_no_point_of_either_kind(
+def test_a_skip_and_a_report_have_neither_pin_nor_points(
     action: Action, score: float | None, most: int
 ) -> None:
     guess = answer(action, (1.0, 2.0), started_s_ago=3)

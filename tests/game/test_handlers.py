@@ -1,4 +1,4 @@
-"""Handlers: what a player does, and the screen that comes of it."""
+"""Handlers: what a player does, and the screen that results."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_submitting_twice_shows_the_same_and_counts_once(play: Play) -> None:
     assert "first answer counts" in other.message
 
 
-def test_tokens_of_others_and_forged_ones_are_told_plainly(play: Play) -> None:
+def test_tokens_of_others_and_forged_ones_are_messages(play: Play) -> None:
     mine, theirs = play.open(""), play.open("")
     assert "another player's round" in play.submit(mine.player, str(theirs.round), PIN).message
     assert "not valid" in play.submit(mine.player, "forged", PIN).message
@@ -108,13 +108,13 @@ def test_a_forged_player_is_a_new_player(play: Play) -> None:
 
 
 @pytest.mark.parametrize("player", ["forged", "\ud800", "x" * 1_000_000, 10**300, None, ["x"]])
-def test_what_is_no_player_is_not_sent_back(play: Play, player: str) -> None:
+def test_an_invalid_player_token_is_not_sent_back(play: Play, player: str) -> None:
     for screen in (play.submit(player, "x", PIN), play.play_again(player, "x")):
         assert screen.player == ""
         assert "lost its player" in screen.message
 
 
-def test_an_address_that_is_none_opens_the_page(play: Play) -> None:
+def test_an_invalid_address_opens_the_page(play: Play) -> None:
     assert play.open("", "http://[").stage == "playing"
 
 
@@ -158,7 +158,7 @@ def test_a_whole_round_ends_in_a_summary(play: Play) -> None:
     assert again.stage == "playing"
 
 
-def test_a_link_to_nowhere_says_so_and_still_plays(play: Play) -> None:
+def test_a_bad_link_shows_a_message_and_still_plays(play: Play) -> None:
     screen = play.open("", "http://127.0.0.1/?challenge=NONSENSE")
     assert "not a challenge code" in screen.message
     assert screen.stage == "playing"
@@ -242,7 +242,7 @@ def test_no_recordings_at_all_is_a_message(new_game: Callable[..., Game], toy: B
     assert "cannot be loaded at the moment" in screen.message
 
 
-def test_another_benchmark_is_played_when_the_default_cannot_be_had(
+def test_another_benchmark_is_played_if_the_default_is_not_available(
     new_game: Callable[..., Game], benchmark_of: Callable[..., Benchmark]
 ) -> None:
     far, near = benchmark_of(slug="far"), benchmark_of(slug="near")
@@ -255,7 +255,7 @@ def test_another_benchmark_is_played_when_the_default_cannot_be_had(
     assert "cannot be loaded at the moment" in screen.message
 
 
-def test_models_guesses_are_told_after_the_guess_only(
+def test_models_guesses_are_shown_after_the_guess_only(
     new_game: Callable[..., Game], toy: Benchmark
 ) -> None:
     with_models = new_game(

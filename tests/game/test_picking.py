@@ -37,7 +37,7 @@ def test_filters_keep_what_fits(toy: Benchmark, speech: str) -> None:
     assert len(fitting(toy, Filters())) == len(toy)
 
 
-def test_few_clips_will_do_and_none_is_told(benchmark_of: Callable[..., Benchmark]) -> None:
+def test_few_clips_are_enough_and_none_is_an_error(benchmark_of: Callable[..., Benchmark]) -> None:
     assert len(candidates(benchmark_of(20), Filters("non_speech", "Asia"))) == 2
     without_speech = benchmark_of(10)
     with pytest.raises(
@@ -48,7 +48,7 @@ def test_few_clips_will_do_and_none_is_told(benchmark_of: Callable[..., Benchmar
         candidates(benchmark_of(0), Filters())
 
 
-def test_all_wrong_filters_are_told_at_once(toy: Benchmark) -> None:
+def test_all_wrong_filters_are_named_together(toy: Benchmark) -> None:
     with pytest.raises(Agl1kError) as caught:
         candidates(toy, Filters("singing", "Atlantis"))
     assert "no sound filter 'singing'. Choose one of any, speech, non_speech" in str(caught.value)

@@ -17,7 +17,7 @@ from tests.support.toy_game import SECRET, current_clip, play, started, summary_
 
 
 def leaks(view: object, clip: Clip) -> list[str]:
-    """Whatever of a clip stands in a view, once everything in it is written out."""
+    """The secrets of a clip that are in a view, once everything in it is written out."""
     text = json.dumps(asdict(view), ensure_ascii=False)  # type: ignore[call-overload]
     secrets = [clip.key, clip.title, clip.file_name, clip.description, clip.city, clip.country]
     secrets += [str(clip.lat), str(clip.lon), clip.continent, "human", "animal"]
@@ -27,7 +27,7 @@ def leaks(view: object, clip: Clip) -> list[str]:
 
 @pytest.mark.parametrize("timer_s", [None, 30])
 @pytest.mark.parametrize("mode", ["free", "daily", "challenge"])
-def test_no_view_tells_of_a_clip_before_its_guess(game: Game, mode: str, timer_s: int) -> None:
+def test_no_view_reveals_a_clip_before_its_guess(game: Game, mode: str, timer_s: int) -> None:
     player = game.new_player()
     if mode == "challenge":
         other = game.new_player()
@@ -54,7 +54,7 @@ def test_no_view_tells_of_a_clip_before_its_guess(game: Game, mode: str, timer_s
         view = game.next_clip(view.token, player)
 
 
-def test_the_next_clip_is_no_clearer_after_a_reveal(game: Game) -> None:
+def test_a_reveal_says_nothing_about_the_next_clip(game: Game) -> None:
     player = game.new_player()
     view = game.start_free(player, "toy")
     ahead = game.resolve(view.next_clip_token)

@@ -37,7 +37,7 @@ def test_a_lost_clip_is_replaced_and_noted(new_game: Callable[..., Game]) -> Non
 
 
 @pytest.mark.parametrize("error", [Agl1kError("gone"), OSError("disk")])
-def test_a_failing_source_is_no_error_on_the_page(
+def test_a_failing_source_shows_no_error_on_the_page(
     new_game: Callable[..., Game], toy: Benchmark, error: Exception
 ) -> None:
     def is_there(benchmark: Benchmark, key: str) -> bool:
@@ -51,7 +51,7 @@ def test_a_failing_source_is_no_error_on_the_page(
     assert len(clips.asked) == 3
 
 
-def test_when_nothing_can_be_had_a_sentence_says_so(new_game: Callable[..., Game]) -> None:
+def test_if_nothing_is_available_there_is_a_message(new_game: Callable[..., Game]) -> None:
     clips = ToyClips(lambda benchmark, key: False)
     game = new_game(clips=clips)
     player = game.new_player()
@@ -61,7 +61,7 @@ def test_when_nothing_can_be_had_a_sentence_says_so(new_game: Callable[..., Game
     assert game.resume(player) is None
 
 
-def test_in_the_middle_of_a_round_even_that_is_no_dead_end(
+def test_in_the_middle_of_a_round_the_player_can_still_go_on(
     new_game: Callable[..., Game],
 ) -> None:
     online = [True]
@@ -74,7 +74,7 @@ def test_in_the_middle_of_a_round_even_that_is_no_dead_end(
     assert game.report_broken(view.token, player).phase == "revealed"
 
 
-def test_what_was_lost_is_left_alone_for_a_while(
+def test_a_lost_clip_is_not_tried_again_for_a_while(
     new_game: Callable[..., Game], clock: Clock
 ) -> None:
     bad = {f"secretkey{number:03d}" for number in range(0, 40, 2)}
@@ -119,7 +119,7 @@ def test_available_stand_ins_come_first(new_game: Callable[..., Game], toy: Benc
 
 
 def test_a_short_round_goes_on_without_what_is_lost(new_game: Callable[..., Game]) -> None:
-    """All four clips that fit are in the round, so that no other can stand in."""
+    """All four clips that fit are in the round, so that no other can replace one."""
     lost: set[str] = set()
     game = new_game(clips=ToyClips(lambda benchmark, key: key not in lost))
     player, europe = game.new_player(), Filters("speech", "Europe")
@@ -129,10 +129,10 @@ def test_a_short_round_goes_on_without_what_is_lost(new_game: Callable[..., Game
     assert (view.phase, view.notes, view.n_clips) == ("playing", (NOT_REPLACED,), 4)
     done = play(game, player, game.report_broken(view.token, player))
     assert done.max_total == 15_000
-    assert game.play_again(done.token, player).n_clips == 3, "what is known to be lost is left out"
+    assert game.play_again(done.token, player).n_clips == 3, "a clip known to be lost is left out"
 
 
-def test_a_short_round_of_which_nothing_can_be_had_is_refused(
+def test_a_short_round_without_any_available_clip_is_refused(
     new_game: Callable[..., Game],
 ) -> None:
     game = new_game(clips=ToyClips(lambda benchmark, key: False))

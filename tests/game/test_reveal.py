@@ -9,7 +9,7 @@ import pytest
 from agl1k_core.benchmarks import Benchmark, Clip
 from agl1k_core.errors import Agl1kError
 from game.guessing import new_guess
-from game.reveal import build_reveals, distance_in_words, place_label, share_text, tell
+from game.reveal import build_reveals, distance_in_words, outcome_in_words, place_label, share_text
 from game.views import Reveal, Summary
 from store.guesses import Action, Round
 from ui.worldmap import ModelGuess
@@ -40,7 +40,7 @@ def test_a_pin_in_fiji_for_a_clip_in_alaska() -> None:
     steps = [abs(b[1] - a[1]) for a, b in zip(reveal.line, reveal.line[1:], strict=False)]
     assert max(steps) < 5
     assert reveal.direction == "north"
-    assert tell(reveal) == (
+    assert outcome_in_words(reveal) == (
         "The sound was recorded in Anchorage, United States. That is 9,238 km north of your pin: "
         "10 of 5,000 points. Total so far: 10 of 5,000."
     )
@@ -60,19 +60,19 @@ def test_each_clip_has_its_own_models() -> None:
         ("broken", "broken: it does not count. Total so far: 0 of 0.", 0),
     ],
 )
-def test_what_is_no_guess_is_told(action: Action, said: str, most: int) -> None:
+def test_other_answers_in_words(action: Action, said: str, most: int) -> None:
     (reveal,) = reveals((action, None))
-    assert tell(reveal).endswith(said)
+    assert outcome_in_words(reveal).endswith(said)
     assert (reveal.line, reveal.direction, reveal.max_total) == ((), "", most)
 
 
 def test_totals_run_on_and_pass_over_broken_clips() -> None:
     found = reveals(("guess", (61.2181, -149.9003)), ("broken", None), ("guess", (-33.4, 151.2)))
     assert [(r.total, r.max_total) for r in found] == [(5000, 5000), (5000, 5000), (10000, 10000)]
-    assert "<1 km from your pin" in tell(found[0])
+    assert "<1 km from your pin" in outcome_in_words(found[0])
 
 
-def test_a_clip_that_left_the_benchmark_is_told() -> None:
+def test_a_clip_that_left_the_benchmark_is_an_error() -> None:
     round_ = Round("r", "p", "b", "h", "free", "", ("gone",), {}, None, 0, None, NOW)
     before = Benchmark("b", "Benchmark", "0", (Clip("gone", 1, 1),))
     guess = new_guess(round_, 0, before, "skip", None, nickname="", now=NOW)

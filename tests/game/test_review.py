@@ -1,4 +1,4 @@
-"""Keeping and rejecting clips: what the page is told, and what is in the folder afterwards."""
+"""Keeping and rejecting clips: what the page shows, and what is in the folder afterwards."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def test_decisions_on_clips_that_left_the_folder_stay(folder: Path) -> None:
     assert curation.read_decisions(folder)["gone"] == "reject"
 
 
-def test_a_sheet_tells_place_and_tags(folder: Path) -> None:
+def test_a_sheet_shows_place_and_tags(folder: Path) -> None:
     sheet = Review(folder).sheet("clip-001")
     assert sheet.place == (-1.3, 36.8)
     assert sheet.name == "Clip 2 of 3"
-    for told in ("Nairobi", "Kenya", "-1.3000, 36.8000", "Speech", "75 %", "Localizability 1.25"):
-        assert told in sheet.facts
+    for fact in ("Nairobi", "Kenya", "-1.3000, 36.8000", "Speech", "75 %", "Localizability 1.25"):
+        assert fact in sheet.facts
     assert "No tags are known" in Review(folder).sheet("clip-000").facts
 
 
@@ -63,7 +63,7 @@ def test_steps_go_around(folder: Path) -> None:
     assert review.step("clip-002", 1) == "clip-000"
 
 
-def test_what_a_table_says_is_no_markup(folder: Path) -> None:
+def test_text_of_a_table_is_escaped(folder: Path) -> None:
     table = folder / "clips.csv"
     text = table.read_text().replace("recorded", "title")
     lines = text.splitlines()
@@ -72,7 +72,7 @@ def test_what_a_table_says_is_no_markup(folder: Path) -> None:
     assert "&lt;img src=x&gt;" in Review(folder).sheet("clip-000").facts
 
 
-def test_addresses_lead_to_clips_and_nowhere_else(folder: Path) -> None:
+def test_addresses_lead_to_clips_only(folder: Path) -> None:
     review = Review(folder)
     found = review.resolve(review.sheet("clip-001").token)
     assert found is not None
@@ -80,7 +80,9 @@ def test_addresses_lead_to_clips_and_nowhere_else(folder: Path) -> None:
     assert review.resolve("clip-001") is None
 
 
-def test_a_clip_without_sound_says_so_and_can_be_decided_on(folder: Path, tmp_path: Path) -> None:
+def test_a_clip_without_sound_shows_a_message_and_can_be_decided_on(
+    folder: Path, tmp_path: Path
+) -> None:
     (folder / "clip-001.wav").write_bytes(b"")
     review, clips = Review(folder), ClipStore(tmp_path / "cache")
     shown = updates(PARTS, review, clips, "clip-000", lambda now: review.decide(now, "keep"))
@@ -94,11 +96,11 @@ def test_a_clip_that_is_gone_leaves_the_page_as_it_is(folder: Path, tmp_path: Pa
     shown = updates(PARTS, review, clips, "other", lambda now: review.decide(now, "keep"))
     clips.close()
     assert [*shown] == [PARTS.message]
-    assert "not in the folder any more" in shown[PARTS.message]
+    assert "no longer in the folder" in shown[PARTS.message]
     assert not (folder / "review.csv").exists()
 
 
-def test_a_folder_that_is_none_is_refused(
+def test_a_folder_without_a_benchmark_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([str(tmp_path)]) == 1

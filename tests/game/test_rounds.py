@@ -45,7 +45,7 @@ def test_a_round_from_start_to_summary(game: Game, toy: Benchmark, clock: Clock)
     assert game.resume(player) is None
 
 
-def test_options_that_cannot_be_are_told(game: Game) -> None:
+def test_invalid_options_are_errors(game: Game) -> None:
     player = game.new_player()
     with pytest.raises(Agl1kError, match=r"'moon' is not played here\. Choose one of: toy"):
         game.start_free(player, "moon")
@@ -138,21 +138,21 @@ def test_a_token_is_good_for_one_answer(game: Game, guess_store: GuessStore) -> 
     assert (row.latitude, row.longitude, row.nickname, row.action) == (10, 20, "Ada", "guess")
 
 
-def test_a_stale_tab_is_told_and_led_on(game: Game) -> None:
+def test_a_stale_tab_gets_a_note_and_can_go_on(game: Game) -> None:
     player = game.new_player()
     stale = game.start_free(player, "toy")
     view = game.guess(stale.token, player, 10, 20)
     view = game.next_clip(view.token, player)
-    told = game.guess(stale.token, player, 55, 66)
-    assert (told.phase, told.position, told.notes) == ("revealed", 0, (ANSWERED,))
-    assert told.reveal is not None
-    assert (told.reveal.pin_lat, told.total) == (10, told.reveal.points)
+    late = game.guess(stale.token, player, 55, 66)
+    assert (late.phase, late.position, late.notes) == ("revealed", 0, (ANSWERED,))
+    assert late.reveal is not None
+    assert (late.reveal.pin_lat, late.total) == (10, late.reveal.points)
     game.skip(view.token, player)
-    assert game.guess(stale.token, player, 55, 66) == told
-    assert game.next_clip(told.token, player).position == 1
+    assert game.guess(stale.token, player, 55, 66) == late
+    assert game.next_clip(late.token, player).position == 1
     caught_up = game.next_clip(view.token, player)
     assert (caught_up.phase, caught_up.position) == ("playing", 2)
-    assert game.next_clip(told.token, player) == caught_up
+    assert game.next_clip(late.token, player) == caught_up
 
 
 def test_nobody_goes_on_without_an_answer(game: Game) -> None:
@@ -230,7 +230,7 @@ def test_only_the_latest_round_is_resumed(game: Game, clock: Clock) -> None:
     assert game.resume(game.new_player()) is None
 
 
-def test_a_benchmark_that_changed_ends_the_round_kindly(
+def test_a_benchmark_that_changed_ends_the_round_with_a_message(
     new_game: Callable[..., Game], benchmark_of: Callable[..., Benchmark]
 ) -> None:
     game = new_game()

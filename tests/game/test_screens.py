@@ -39,7 +39,7 @@ def test_what_waits_is_as_high_as_what_comes(game: Game) -> None:
     assert "is-now" not in waiting
 
 
-def test_a_challenge_tells_whom_to_beat(game: Game) -> None:
+def test_a_challenge_shows_whom_to_beat(game: Game) -> None:
     ann, friend = game.new_player(), game.new_player()
     view = game.start_free(ann, "toy")
     while view.phase != "finished":
@@ -60,9 +60,9 @@ def test_steps_show_number_and_points_and_a_broken_clip_has_none(game: Game) -> 
     assert "Clip 1: – points" in page
     assert page.count("agl-step-number") == 5
     assert view.reveal is not None
-    told = reveal_html(view.reveal)
-    assert "does not count" in told
-    assert "> of 0<" not in told
+    page = reveal_html(view.reveal)
+    assert "does not count" in page
+    assert "> of 0<" not in page
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,7 @@ def test_steps_show_number_and_points_and_a_broken_clip_has_none(game: Game) -> 
         ),
     ],
 )
-def test_days_say_what_became_of_them(
-    entries: list[DailyEntry], choices: list[tuple[str, str]]
-) -> None:
+def test_days_show_their_results(entries: list[DailyEntry], choices: list[tuple[str, str]]) -> None:
     assert day_choices(entries) == choices
 
 
@@ -105,30 +103,30 @@ def test_streaks_in_words(days: int, played: bool, words: str) -> None:
     assert "Rules." in streak_html(streak)
 
 
-def test_the_summary_of_a_daily_tells_the_streak(game: Game, clock: Clock) -> None:
+def test_the_summary_of_a_daily_shows_the_streak(game: Game, clock: Clock) -> None:
     player = game.new_player()
     done = play(game, player, game.start_daily(player, "toy"))
     assert "Streak: 1 day." in summary_html(summary_of(done))
 
 
-def test_history_tells_best_and_average() -> None:
+def test_history_shows_best_and_average() -> None:
     entry = {"finished_utc": "2026-03-14T10:00:00+00:00", "mode": "free", "label": "",
              "max_total": 25000}  # fmt: skip
     page = history_html([{**entry, "total": 1000}, {**entry, "total": 2001}])
     assert "2 rounds, best 2,001, average 1,500 points" in page
 
 
-def test_help_tells_keyboard_and_touch() -> None:
+def test_help_explains_keyboard_and_touch() -> None:
     assert "tap" in help_html()
     assert "Enter" in help_html()
 
 
-def test_a_wish_bears_what_a_page_may_send(toy: Benchmark) -> None:
+def test_a_wish_accepts_what_a_page_may_send(toy: Benchmark) -> None:
     assert wish_of("toy", "daily", "any", "", 0, None, "") == Wish("daily", "toy")
     assert wish_of("toy", "daily", "any", "", 60, " 2026-03-14 ", "X").day == "2026-03-14"
 
 
-def test_a_continent_with_few_clips_says_how_many() -> None:
+def test_a_continent_with_few_clips_shows_how_many() -> None:
     choices = continent_choices({"Africa": 4, "Asia": 5, "Europe": 1})
     assert choices == [
         ("Anywhere", ""), ("Africa (4 clips)", "Africa"), ("Asia", "Asia"),

@@ -1,4 +1,4 @@
-"""What sounds in a clip, in shares and words, and that nobody is told before the guess."""
+"""The sounds in a clip, as shares and in words, and never before the guess."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def test_tags_come_before_the_classes_of_the_table() -> None:
     assert sounds_of(CLIP, FolderTags()) == Sounds((("Nature", 0.9), ("People", 0.3)))
 
 
-def test_the_five_longest_are_told() -> None:
+def test_the_five_longest_are_shown() -> None:
     presence = {f"/m/{number}": number / 10 for number in range(1, 9)}
     sounds = sounds_of(CLIP, FolderTags({"a": ClipTags(presence)}))
     assert [name for name, _ in sounds.shares] == ["/m/8", "/m/7", "/m/6", "/m/5", "/m/4"]
 
 
-def test_nothing_known_is_nothing_told() -> None:
+def test_without_tags_nothing_is_shown() -> None:
     assert sounds_of(Clip("a", 1.0, 2.0), FolderTags()) == Sounds()
     assert sounds_in_words(Sounds()) == localizability_in_words(Sounds()) == ""
 
@@ -45,18 +45,18 @@ def test_nothing_known_is_nothing_told() -> None:
 @pytest.mark.parametrize(
     ("score", "theta", "said"),
     [
-        (1.234, 1.0, "Localizability 1.23, above 1: its sounds tell of the place."),
-        (1.0, 1.0, "Localizability 1.00, not above 1: its sounds tell little of the place."),
-        (-0.5, 1.0, "Localizability -0.50, not above 1: its sounds mislead more than they tell."),
-        (0.5, None, "Localizability 0.50: the higher, the more its sounds tell of the place."),
-        (0.0, 0.5, "Localizability 0.00, not above 0.5: its sounds tell little of the place."),
+        (1.234, 1.0, "Localizability 1.23, above 1: its sounds reveal the place."),
+        (1.0, 1.0, "Localizability 1.00, not above 1: its sounds say little about the place."),
+        (-0.5, 1.0, "Localizability -0.50, not above 1: its sounds mislead more than they help."),
+        (0.5, None, "Localizability 0.50: the higher, the more its sounds reveal the place."),
+        (0.0, 0.5, "Localizability 0.00, not above 0.5: its sounds say little about the place."),
     ],
 )
-def test_localizability_is_told_in_words(score: float, theta: float | None, said: str) -> None:
+def test_localizability_in_words(score: float, theta: float | None, said: str) -> None:
     assert localizability_in_words(Sounds((), "", score, theta)) == said
 
 
-def test_tags_are_told_with_the_place_and_never_before(
+def test_tags_are_shown_with_the_place_and_never_before(
     new_game: Callable[..., Game], toy: Benchmark
 ) -> None:
     marks = {clip.key: f"mark of {clip.key}" for clip in toy.clips}

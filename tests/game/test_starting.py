@@ -160,7 +160,7 @@ def test_a_challenge_is_tried_once(game: Game) -> None:
     assert (own.phase, own.mode, own.notes) == ("finished", "free", (OWN_ROUND,))
 
 
-def test_a_challenge_handed_on_is_no_second_try(game: Game) -> None:
+def test_a_challenge_passed_on_gives_no_second_try(game: Game) -> None:
     first, second, third = (game.new_player() for _ in range(3))
     done = play(game, first, game.start_free(first, "toy"))
     code = summary_of(done).code
@@ -187,7 +187,7 @@ def test_the_challenge_of_a_daily_is_that_daily(game: Game) -> None:
     assert game.start_daily(friend, "toy", "2026-03-02").phase == "finished"
 
 
-def test_challenges_that_are_none_are_told(game: Game) -> None:
+def test_invalid_challenges_are_errors(game: Game) -> None:
     player, friend = game.new_player(), game.new_player()
     with pytest.raises(Agl1kError, match="not a challenge code"):
         game.start_challenge(friend, "nonsense")
@@ -307,7 +307,7 @@ def test_players_at_once_stay_apart(busy_game: Game, busy_store: GuessStore) -> 
     assert len({row.round_id for row in rows}) == 6
 
 
-def test_only_rounds_that_are_new_are_asked_for(new_game: Callable[..., Game]) -> None:
+def test_only_new_rounds_need_admission(new_game: Callable[..., Game]) -> None:
     asked: list[str] = []
     game = new_game(admit=asked.append)
     player = game.new_player()
@@ -318,7 +318,7 @@ def test_only_rounds_that_are_new_are_asked_for(new_game: Callable[..., Game]) -
     assert asked == [game.player_id(player)] * 3
 
 
-def test_who_may_begin_no_more_is_told_and_nothing_is_stored(
+def test_a_refused_round_is_an_error_and_nothing_is_stored(
     new_game: Callable[..., Game], guess_store: GuessStore
 ) -> None:
     def refuse(player_id: str) -> None:

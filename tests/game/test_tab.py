@@ -68,7 +68,7 @@ def test_before_the_first_clip_there_is_nothing_to_skip(parts: Parts) -> None:
     ("mode", "name"),
     [("free", "Play again"), ("daily", "Play a free round"), ("challenge", "Play a free round")],
 )
-def test_the_last_button_says_what_it_begins(parts: Parts, mode: str, name: str) -> None:
+def test_the_last_button_names_what_it_begins(parts: Parts, mode: str, name: str) -> None:
     found = updates(parts, Screen("p", stage="finished", mode=mode))
     assert found[parts.again]["value"] == name
 
@@ -87,7 +87,7 @@ def test_a_round_isremembered_once() -> None:
 
 
 @pytest.mark.parametrize("history", [None, "x", {"a": 1}, [1, None, "<script>"]])
-def test_a_spoilt_history_is_no_error(history: object) -> None:
+def test_a_spoilt_history_is_ignored(history: object) -> None:
     assert remembered(history, None) == []
     assert "No finished rounds yet" in history_html([])
 
@@ -100,7 +100,7 @@ def test_history_is_escaped_and_newest_first() -> None:
     assert page.index("2,000 of") < page.index("1,234 of")
 
 
-def test_a_countdown_starts_anew_each_time() -> None:
+def test_a_countdown_restarts_each_time() -> None:
     assert running(30)["seconds"] == 30
     assert running(30) != running(30)
     assert running(None)["seconds"] is None

@@ -44,7 +44,7 @@ def test_a_player_token_gives_its_id_back(rng: random.Random) -> None:
 
 
 @pytest.mark.parametrize("rubbish", RUBBISH)
-def test_rubbish_is_no_token(rubbish: object) -> None:
+def test_rubbish_is_not_a_token(rubbish: object) -> None:
     assert TOKENS.player_id(rubbish) is None
     assert TOKENS.read_step(rubbish) is None
     assert TOKENS.read_clip(rubbish) is None
@@ -115,7 +115,7 @@ def test_the_check_notices_nearly_every_mistake() -> None:
 
 
 @pytest.mark.parametrize("typed", [None, "", "x", "0" * 14, "é" * 14, "K7QX9MP", 12, "U" * 14])
-def test_what_is_no_code_is_told(typed: object) -> None:
+def test_an_invalid_code_is_an_error(typed: object) -> None:
     with pytest.raises(Agl1kError, match="not a challenge code"):
         read_challenge_code(typed)
 

@@ -187,6 +187,19 @@ def test_a_guess_is_read_back_unchanged(store: GuessStore, make_guess: MakeGuess
     assert store.counts("demo") == Counts(2, 1, 1, 1, players=1)
 
 
+def test_the_answers_of_several_rounds(store: GuessStore, make_guess: MakeGuess) -> None:
+    stored = [
+        store.record(make_guess(round_id=name, position=position))
+        for name, position in (("a", 1), ("b", 0), ("a", 0), ("c", 0))
+    ]
+    assert store.of_rounds(iter(["a", "b", "none"])) == {
+        "a": [stored[2], stored[0]],
+        "b": [stored[1]],
+        "none": [],
+    }
+    assert store.of_rounds([]) == {}
+
+
 def test_the_table_has_numbers_and_times(store: GuessStore, make_guess: MakeGuess) -> None:
     store.record(make_guess(position=0, latitude=None, longitude=None, action="skip"))
     store.record(make_guess(position=1))

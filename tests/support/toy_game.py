@@ -28,8 +28,8 @@ PLACES = [
 
 
 def make_benchmark(n_clips: int = 40, slug: str = "toy") -> Benchmark:
-    """Clips spread over ten places, every second one with speech; nothing in it is a number
-    or a word that a view has for another reason."""
+    """Clips spread over ten places, every second one with speech; none of its numbers and
+    words is in a view for another reason."""
     clips = []
     for number in range(n_clips):
         city, country, continent, lat, lon = PLACES[number % len(PLACES)]
@@ -98,14 +98,14 @@ class Clock:
 
 
 def current_clip(game: Game, view: RoundView) -> Clip:
-    """The clip that is playing, found as the sound route finds it."""
+    """The clip that is playing, found in the same way as by the sound route."""
     found = game.resolve(view.clip_token)
     assert found is not None
     return found[0].clip(found[1])
 
 
 def play(game: Game, player: str, view: RoundView, lat: float = 10.0) -> RoundView:
-    """Answer all that is left, to the end."""
+    """Answer all remaining clips."""
     while view.phase != "finished":
         if view.phase == "playing":
             view = game.guess(view.token, player, lat, 20.0)
