@@ -58,7 +58,7 @@ def test_the_truth_is_not_served(client: TestClient, address: str) -> None:
     assert "demo_01" not in answer.text
 
 
-def test_neither_page_nor_config_names_a_clip_or_a_place(client: TestClient, app: FastAPI) -> None:
+def test_page_and_config_name_no_clip_and_no_place(client: TestClient, app: FastAPI) -> None:
     demo = app.state.services.registry.benchmarks["demo"]
     texts = [client.get(address).text for address in ("/", "/config", "/gradio_api/info")]
     assert all(len(text) > 1000 for text in texts)
@@ -86,7 +86,7 @@ def test_agl1k_has_a_board_without_its_table(client: TestClient) -> None:
     assert {row["kind"] for row in rows} == {"reported"}
 
 
-def test_an_app_without_a_file_of_its_pages_says_which(
+def test_a_missing_file_of_the_pages_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AGL1K_DATA", str(tmp_path / "data"))
@@ -99,7 +99,7 @@ def test_an_app_without_a_file_of_its_pages_says_which(
     static.static_url.cache_clear()
 
 
-def test_an_app_that_cannot_be_opened_says_why(
+def test_an_app_that_cannot_start_says_why(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AGL1K_DATA", str(tmp_path))
@@ -148,7 +148,7 @@ def test_agl1k_is_fetched_once_when_it_is_chosen(tmp_path: Path) -> None:
     assert opened(settings, lambda _: pytest.fail("fetched twice")).default == "agl1k"
 
 
-def test_without_network_the_demo_is_played_and_the_problem_is_told(tmp_path: Path) -> None:
+def test_without_network_the_demo_is_played_and_the_problem_is_reported(tmp_path: Path) -> None:
     def offline(config: Config) -> None:
         raise Agl1kError("No network.")
 
@@ -157,7 +157,7 @@ def test_without_network_the_demo_is_played_and_the_problem_is_told(tmp_path: Pa
     assert "the demo pack is played instead. No network." in found.problems[0]
 
 
-def test_a_folder_of_ones_own(tmp_path: Path) -> None:
+def test_a_folder_can_be_a_benchmark(tmp_path: Path) -> None:
     folder = tmp_path / "own"
     folder.mkdir()
     (folder / "clips.csv").write_text("key,latitude,longitude,file\nx,1,2,x.mp3\n")
@@ -173,7 +173,7 @@ def test_nothing_is_fetched_unless_agl1k_is_chosen(tmp_path: Path) -> None:
 # --- uploads ----------------------------------------------------------------------------------
 
 
-def test_no_file_of_the_server_can_be_named_as_an_upload(client: TestClient) -> None:
+def test_an_upload_cannot_name_a_file_of_the_server(client: TestClient) -> None:
     clips = Path(app_module.__file__).parent / "agl1k_core" / "benchmarks" / "demo" / "clips.csv"
     named = {"path": str(clips), "meta": {"_type": "gradio.FileData"}}
     for endpoint, data in (("dry_run", [named, ""]), ("leaderboard", [named, ""])):
@@ -193,7 +193,7 @@ def test_uploads_are_swept_while_the_app_runs(
     assert swept == [tmp_path / "uploads"]
 
 
-def test_a_folder_without_recordings_is_told_of(tmp_path: Path) -> None:
+def test_a_folder_without_recordings_is_reported(tmp_path: Path) -> None:
     folder = tmp_path / "sounds"
     folder.mkdir()
     (folder / "clips.csv").write_text("key,latitude,longitude,file\na,1,2,a.mp3\nb,3,4,b.mp3\n")
@@ -204,7 +204,7 @@ def test_a_folder_without_recordings_is_told_of(tmp_path: Path) -> None:
     assert benchmarks.open_registry(settings.config).problems == ()
 
 
-def test_an_hour_has_room_for_so_many_rounds_and_files(tmp_path: Path) -> None:
+def test_rounds_and_published_files_are_limited_per_hour(tmp_path: Path) -> None:
     settings = settings_in(tmp_path, AGL1K_ROUNDS_PER_HOUR="1", AGL1K_PUBLISH_PER_HOUR="0")
     app = app_module.create_app(settings)
     with TestClient(app) as client:

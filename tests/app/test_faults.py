@@ -1,4 +1,4 @@
-"""Disks that are full, read-only or damaged under the running app: told clearly, nothing lost."""
+"""Full, read-only and damaged disks: clear messages, and no answer is lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Start = Callable[[Path], str]
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 12 MB of its own."""
+    """A disk of 12 MB."""
     disk = tmp_path / "disk"
     disk.mkdir()
     wanted = ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(disk)]
@@ -51,7 +51,7 @@ def fill(disk: Path) -> Path:
     return filling
 
 
-def test_a_disk_that_fills_up_refuses_politely_and_heals(
+def test_answers_are_refused_while_the_disk_is_full(
     tmp_path: Path, small_disk: Path, hub: FakeHub
 ) -> None:
     env = published_to(hub, small_disk / "agl1k.db")
@@ -84,7 +84,7 @@ def test_a_disk_that_fills_up_refuses_politely_and_heals(
 def start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Start:
-    """Start the app on a database, with which it does not come up; returns what it says."""
+    """Start the app with a database that it cannot use; returns its error output."""
 
     def start(database: Path) -> str:
         monkeypatch.setenv("AGL1K_DATA", str(tmp_path / "data"))
@@ -95,7 +95,7 @@ def start(
     return start
 
 
-def test_a_disk_that_only_reads_is_told_at_the_start(start: Start, small_disk: Path) -> None:
+def test_a_read_only_disk_is_reported_at_the_start(start: Start, small_disk: Path) -> None:
     Database(f"sqlite:///{small_disk / 'agl1k.db'}").close()
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     before = (small_disk / "agl1k.db").read_bytes()
@@ -105,14 +105,14 @@ def test_a_disk_that_only_reads_is_told_at_the_start(start: Start, small_disk: P
     assert (small_disk / "agl1k.db").read_bytes() == before
 
 
-def test_a_full_disk_is_told_at_the_start(start: Start, small_disk: Path) -> None:
+def test_a_full_disk_is_reported_at_the_start(start: Start, small_disk: Path) -> None:
     fill(small_disk)
     said = start(small_disk / "agl1k.db")
     assert "the disk is full" in said
     assert "Traceback" not in said
 
 
-def test_a_damaged_file_is_told_and_left_as_it_is(start: Start, tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported_and_not_changed(start: Start, tmp_path: Path) -> None:
     file = tmp_path / "agl1k.db"
     Database(f"sqlite:///{file}").close()
     content = bytearray(file.read_bytes())

@@ -1,4 +1,4 @@
-"""The app with its public dataset: up at once, never stopped by the Hub, flushed at the end."""
+"""The app with its public dataset: it starts without the Hub, and pushes the rest when it stops."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def client_for(folder: Path, endpoint: str, **changed: str) -> TestClient:
 
 
 def play_one(client: TestClient) -> None:
-    """A guess, by the rules of the game."""
+    """Answer one clip."""
     game = client.app.state.services.game  # type: ignore[attr-defined]
     player = game.new_player()
     view = game.start_free(player, "demo", begin=True)
@@ -63,7 +63,7 @@ def test_without_a_dataset_it_is_ready_and_publishes_nothing(tmp_path: Path) -> 
 
 @contextmanager
 def nowhere(port: int, how: str) -> Iterator[None]:
-    """A port that refuses connections, or takes them and never says a word."""
+    """A port that refuses connections, or accepts them and never answers."""
     with socket.socket() as listener:
         if how == "hangs":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -73,7 +73,7 @@ def nowhere(port: int, how: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("how", ["refuses", "hangs"])
-def test_the_app_is_up_without_the_hub_and_pushes_when_it_returns(
+def test_the_app_runs_without_the_hub_and_pushes_when_it_returns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
@@ -89,7 +89,7 @@ def test_the_app_is_up_without_the_hub_and_pushes_when_it_returns(
             play_one(client)
         with serving(hub, port):
             eventually(lambda: "tester/plays" in hub.repos and ids_on(hub))
-            app.close()  # while the Hub is there: else its client retries for half a minute
+            app.close()  # while the Hub is up: otherwise its client retries for half a minute
     assert len(ids_on(hub)) == 1
 
 
@@ -103,7 +103,7 @@ def until_read_back(client: TestClient, n_guesses: int) -> None:
 
 
 def shown(client: TestClient) -> list[object]:
-    """What everybody sees of the board, as a page and as data, and what is counted."""
+    """The board as pages and as data, and the counts."""
     until_ready(client)
     board = client.app.state.services.boards["demo"]  # type: ignore[attr-defined]
     details = [row_detail(make_detail(board, row), board) for row in board.rows()]
@@ -119,7 +119,7 @@ def publish_one(client: TestClient, model: str, owner: str) -> Published:
     return publish(data, f"{model}.json", form, board, max_bytes=2**20, owner=owner)
 
 
-def test_a_server_with_a_new_disk_shows_what_it_showed(tmp_path: Path, hub: FakeHub) -> None:
+def test_a_server_with_a_new_disk_shows_the_same_board(tmp_path: Path, hub: FakeHub) -> None:
     with client_for(tmp_path / "old", hub.endpoint) as client:
         until_ready(client)
         for _ in range(12):
@@ -158,7 +158,7 @@ def test_two_servers_on_one_dataset_show_the_same(tmp_path: Path, hub: FakeHub) 
     assert seen[0] == seen[1] == seen[2]
 
 
-def test_a_full_backlog_refuses_politely_and_is_not_ready(tmp_path: Path) -> None:
+def test_a_full_backlog_refuses_answers_and_is_not_ready(tmp_path: Path) -> None:
     endpoint = f"http://127.0.0.1:{free_port()}"
     with client_for(tmp_path, endpoint, AGL1K_HUB_MAX_WAITING="1", AGL1K_HUB_FLUSH_S="0") as client:
         until_ready(client)
@@ -172,7 +172,7 @@ def test_a_full_backlog_refuses_politely_and_is_not_ready(tmp_path: Path) -> Non
 
 
 class Crowd:
-    """Players in threads of their own, who play on until the server is gone."""
+    """Players in threads, who play until the server is gone."""
 
     def __init__(self, url: str, n_players: int) -> None:
         self.guesses, self.ended = 0, False
@@ -206,7 +206,7 @@ class Crowd:
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_sigterm_in_the_middle_of_play_pushes_what_is_left_or_tells_it(
+def test_sigterm_during_play_pushes_the_rest_or_logs_it(
     tmp_path: Path, hub: FakeHub, is_there: bool
 ) -> None:
     pushing = {"AGL1K_HUB_INTERVAL_S": "3600", "AGL1K_HUB_FLUSH_S": "60" if is_there else "2"}

@@ -1,4 +1,4 @@
-"""Signing in with Hugging Face makes a verified owner on a Space, and is not believed elsewhere."""
+"""Signing in with Hugging Face: a verified owner on a Space, ignored anywhere else."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def demo_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def signed_in(space: AppProcess, provider: FakeOpenId, user: str) -> Visitor:
-    """A visitor who has gone the whole way: page, provider, page."""
+    """A visitor who has signed in through the provider."""
     visitor = Visitor(space.url)
     provider.user = user
     answer = visitor.http.get("/login/huggingface?_target_url=/?tab=submit", follow_redirects=True)
@@ -105,7 +105,7 @@ def session_of(visitor: Visitor) -> str:
 
 
 def forged(name: str, secret: str) -> str:
-    """A session that says that ``name`` is signed in, signed with a secret."""
+    """A session cookie for ``name``, signed with ``secret``."""
     told = {"preferred_username": name, "name": name, "profile": "", "picture": ""}
     info = {"oauth_info": {"userinfo": told, "expires_at": time.time() + 3600}}
     data = base64.b64encode(json.dumps(info).encode())
@@ -116,7 +116,7 @@ def gradio_secret(oauth_secret: str) -> str:
     return hashlib.sha256(f"{oauth_secret}-v4".encode()).hexdigest()
 
 
-def test_who_signs_in_owns_what_they_publish_and_withdraws_it_without_the_key(
+def test_an_owner_withdraws_without_the_key(
     space: AppProcess, provider: FakeOpenId, hub: FakeHub, demo_file: bytes
 ) -> None:
     alice, bob = (signed_in(space, provider, user) for user in ("alice", "bob"))
@@ -138,7 +138,7 @@ def test_who_signs_in_owns_what_they_publish_and_withdraws_it_without_the_key(
     eventually(lambda: rows_on(hub, "submissions") == [])
 
 
-def test_a_key_opens_what_somebody_published_signed_in(
+def test_the_key_withdraws_an_owned_submission(
     space: AppProcess, provider: FakeOpenId, demo_file: bytes
 ) -> None:
     alice = signed_in(space, provider, "alice")
@@ -150,7 +150,9 @@ def test_a_key_opens_what_somebody_published_signed_in(
     assert "Keyed is withdrawn" in withdraw(nobody, row["row_id"], key).json()["data"][0]
 
 
-def test_who_signs_out_is_nobody(space: AppProcess, provider: FakeOpenId, demo_file: bytes) -> None:
+def test_signing_out_ends_ownership(
+    space: AppProcess, provider: FakeOpenId, demo_file: bytes
+) -> None:
     alice = signed_in(space, provider, "alice")
     alice.http.get("/logout")
     publish(alice, demo_file, "After signing out")
@@ -169,7 +171,7 @@ def test_who_signs_out_is_nobody(space: AppProcess, provider: FakeOpenId, demo_f
         "null",
     ],
 )
-def test_a_forged_cookie_is_nobody(
+def test_a_forged_cookie_signs_nobody_in(
     space: AppProcess, provider: FakeOpenId, demo_file: bytes, cookie: str
 ) -> None:
     alice = signed_in(space, provider, "alice")
@@ -191,7 +193,7 @@ def test_a_forged_cookie_is_nobody(
         {"Origin": "null"},
     ],
 )
-def test_another_site_cannot_use_somebodys_login(
+def test_another_site_cannot_use_a_login(
     space: AppProcess, provider: FakeOpenId, demo_file: bytes, headers: dict[str, str]
 ) -> None:
     alice = signed_in(space, provider, "alice")
@@ -223,9 +225,7 @@ def test_nothing_but_the_name_is_kept(
 
 
 @pytest.mark.parametrize("wrong", ["denied", "token", "replay"])
-def test_a_login_that_fails_is_told_in_a_sentence(
-    space: AppProcess, provider: FakeOpenId, wrong: str
-) -> None:
+def test_a_failed_login_is_explained(space: AppProcess, provider: FakeOpenId, wrong: str) -> None:
     visitor = Visitor(space.url)
     provider.error = "access_denied" if wrong == "denied" else ""
     provider.token_status = 500 if wrong == "token" else 200
@@ -246,7 +246,7 @@ def test_a_login_that_fails_is_told_in_a_sentence(
 
 
 @pytest.mark.parametrize("env", OFF_SPACE)
-def test_off_a_space_no_login_is_shown_or_believed(
+def test_outside_a_space_there_is_no_login(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, demo_file: bytes, env: dict[str, str]
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_of_the_developer")  # Gradio would sign everybody in by it

@@ -1,4 +1,4 @@
-"""Real visits, with all that a browser tells of a person; then all that was kept is searched.
+"""Visits with everything that a browser reveals about a person; then all that was kept is searched.
 
 One process, one visit, many searches: what is stored, published, logged and exported.
 """
@@ -117,7 +117,7 @@ def publish_and_withdraw(player: Player) -> None:
 
 
 def do_all_that_is_refused(player: Player) -> None:
-    """Errors are where an address or a header gets into a log."""
+    """Errors could put an address or a header into a log."""
     http = player.http
     for method, path in (
         ("GET", "/nowhere?telltale=1"), ("POST", "/gradio_api/run/predict"),
@@ -138,7 +138,7 @@ def do_all_that_is_refused(player: Player) -> None:
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    """The files below a folder; what a Parquet file holds is added in the clear."""
+    """All files in a folder; the rows of Parquet files are added as text."""
     found = {}
     for path in folder.rglob("*"):
         if path.is_file():
@@ -154,7 +154,7 @@ def _in_the_clear(content: bytes) -> bytes:
 
 
 def on_the_hub(hub: FakeHub) -> dict[str, bytes]:
-    """Every file of every revision, everything that is stored apart, and what was uploaded."""
+    """Every file of every revision, large files, and uploads."""
     repo = hub.repo()
     found = {
         f"{made.title}: {name}": blob.data for made in repo.commits for name, blob in
@@ -177,7 +177,7 @@ def admin(visited: Visited, *arguments: str) -> str:
 
 
 def test_the_search_finds_what_is_there(visited: Visited) -> None:
-    """Else it would prove nothing."""
+    """Otherwise the tests below would prove nothing."""
     ids = visited.player_id(), "answers.json"
     assert {word for word, _ in holders(everything(visited.data), *ids)} == set(ids)
     assert {word for word, _ in holders(on_the_hub(visited.hub), *ids)} == set(ids)
@@ -204,7 +204,7 @@ def test_nothing_of_a_visitor_is_exported(visited: Visited, tmp_path: Path) -> N
     assert holders(told, *TELLTALES, NICKNAME) == []
 
 
-def test_published_columns_are_those_that_are_told(visited: Visited) -> None:
+def test_published_columns_are_the_documented_ones(visited: Visited) -> None:
     assert set(rows_on(visited.hub, "guesses")[0]) == {
         "guess_id", "round_id", "position", "player_id", "benchmark", "benchmark_hash", "clip_key",
         "latitude", "longitude", "distance_km", "score", "seconds", "mode", "app_version",
@@ -213,7 +213,7 @@ def test_published_columns_are_those_that_are_told(visited: Visited) -> None:
 
 
 def test_a_forged_player_is_refused(visited: Visited) -> None:
-    """Whoever reads a player id in the dataset cannot play as that player."""
+    """Knowing a player id from the dataset is not enough to play as that player."""
     victim = visited.player_id()
     own = Player(visited.app.url)
     own.open()
@@ -228,7 +228,7 @@ def test_a_forged_player_is_refused(visited: Visited) -> None:
         assert own.player == ""
         stranger = Player(visited.app.url)
         stranger.player = forged
-        stranger.open()  # gets an identity of its own
+        stranger.open()  # gets a new identity
         assert stranger.player != forged
         assert victim not in str(itsdangerous.base64_decode(stranger.player.split(".")[0]))
     with Database(f"sqlite:///{visited.data / 'agl1k.db'}") as database:
@@ -238,7 +238,7 @@ def test_a_forged_player_is_refused(visited: Visited) -> None:
 
 
 def test_a_player_is_forgotten_while_the_app_runs(visited: Visited) -> None:
-    """The last test of this module: it takes the player out."""
+    """Must be the last test of this module: it removes the player."""
     player_id = visited.player_id()
     sealed = [data for name, data in on_the_hub(visited.hub).items() if player_id.encode() in data]
     told = admin(visited, "forget", player_id)

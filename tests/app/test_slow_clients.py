@@ -1,4 +1,4 @@
-"""Clients that read and send a byte at a time hold up nobody else."""
+"""Clients that send and read very slowly do not block others."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _connected(app: AppProcess) -> socket.socket:
 
 
 def _settled(app: AppProcess) -> str:
-    """What the app has said once it has noticed that the slow ones are gone."""
+    """The app's log once it has noticed that the slow clients are gone."""
     before = ""
     while before != (before := app.said()):
         time.sleep(0.5)

@@ -5,7 +5,7 @@
         page = new_page(width=390, touch=True, dark=True)
         page.goto(url)
 
-Every page fails its test when it asks anything outside 127.0.0.1, or when its scripts raise.
+Every page fails its test when it requests anything outside 127.0.0.1, or when its scripts raise.
 """
 
 from __future__ import annotations

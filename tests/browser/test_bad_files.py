@@ -1,4 +1,4 @@
-"""Files that are no predictions, dropped on the Submit tab: each ends in a sentence."""
+"""Files that are not predictions, dropped on the Submit tab: each is explained."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _drop(page: Page, name: str, content: bytes) -> None:
     page.evaluate(DROP, [name, base64.b64encode(content).decode()])
 
 
-def test_bad_files_end_in_a_sentence_and_the_page_goes_on(page: Page, url: str) -> None:
+def test_bad_files_are_explained_and_the_page_still_works(page: Page, url: str) -> None:
     dialogs: list[str] = []
     page.on("dialog", lambda dialog: dialogs.append(dialog.message))
     page.goto(url)

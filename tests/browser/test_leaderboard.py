@@ -106,7 +106,7 @@ def test_sorting_and_its_address(board_page: Page, url: str) -> None:
     assert models(page) == order
 
 
-def test_search_hides_rows_openly_and_moves_no_rank(board_page: Page) -> None:
+def test_search_says_how_many_rows_it_hides_and_keeps_ranks(board_page: Page) -> None:
     page = board_page
     before = ranks(page)
     page.get_by_role("searchbox").press_sequentially("lab", delay=20)
@@ -179,7 +179,7 @@ def test_a_click_anywhere_in_a_row_opens_it(board_page: Page) -> None:
     expect(page.locator(".agl-detail h2")).to_have_text("Densest region")
 
 
-def test_two_rows_are_compared_and_the_link_brings_it_back(board_page: Page) -> None:
+def test_two_rows_are_compared_and_a_link_shows_it_again(board_page: Page) -> None:
     page = board_page
     page.get_by_role("button", name="Near", exact=True).click()
     page.get_by_label("Compare with").select_option(label="Random point (baseline)")
@@ -194,7 +194,7 @@ def test_two_rows_are_compared_and_the_link_brings_it_back(board_page: Page) -> 
     expect(page.locator(".agl-comparison h2")).to_have_text("Near against Random point")
 
 
-def test_names_are_text(board_page: Page) -> None:
+def test_names_are_never_html(board_page: Page) -> None:
     page = board_page
     assert EVIL in models(page)
     assert page.locator(".agl-board img").count() == 0

@@ -174,7 +174,7 @@ def test_two_players_stay_apart(new_page: NewPage, url: str, app: FastAPI) -> No
     assert tokens[0] != tokens[1]
 
 
-def test_the_truth_does_not_travel_before_the_guess(page: Page, url: str, app: FastAPI) -> None:
+def test_the_truth_is_not_sent_before_the_guess(page: Page, url: str, app: FastAPI) -> None:
     seen: list[tuple[str, str]] = []
 
     def note(response: Response) -> None:
@@ -245,7 +245,7 @@ def test_skip_broken_and_the_daily(page: Page, url: str) -> None:
     expect(page.get_by_role("option", name="Yesterday")).to_contain_text("begun")
 
 
-def test_a_round_that_cannot_be_is_told_where_it_was_asked_for(page: Page, url: str) -> None:
+def test_an_impossible_round_is_explained_beside_its_button(page: Page, url: str) -> None:
     open_game(page, url)
     page.get_by_text("New round").click()
     page.get_by_label("Challenge", exact=True).check()
@@ -276,7 +276,7 @@ def test_on_a_phone_the_buttons_stay_in_sight(new_page: NewPage, url: str) -> No
     expect(page.locator(".agl-reveal h3")).to_be_in_viewport()
 
 
-def test_submit_calls_once_there_is_a_pin(page: Page, url: str) -> None:
+def test_submit_stands_out_once_there_is_a_pin(page: Page, url: str) -> None:
     open_game(page, url)
     look = "(button) => getComputedStyle(button).backgroundColor"
     before = page.locator(SUBMIT).evaluate(look)
@@ -297,7 +297,7 @@ def test_nothing_jumps_while_the_page_loads(page: Page, url: str) -> None:
     assert page.evaluate("window.shifted") < 0.1
 
 
-def test_a_slow_answer_shows_that_it_is_under_way(page: Page, url: str) -> None:
+def test_a_slow_answer_shows_progress(page: Page, url: str) -> None:
     open_game(page, url)
     slow = page.context.new_cdp_session(page)
     slow.send("Network.enable")
@@ -311,7 +311,7 @@ def test_a_slow_answer_shows_that_it_is_under_way(page: Page, url: str) -> None:
     expect(page.locator("#agl-play")).not_to_have_attribute("aria-busy", "true")
 
 
-def test_a_link_is_done_with_once_its_round_is_open(new_page: NewPage, url: str) -> None:
+def test_a_link_leaves_the_address_once_its_round_is_open(new_page: NewPage, url: str) -> None:
     """Otherwise a reload would bring back the challenge instead of the round after it."""
     ann, friend = new_page(), new_page()
     open_game(ann, url)
@@ -390,7 +390,7 @@ def test_axe_on_the_other_tabs(new_page: NewPage, url: str, tab: str) -> None:
 
 
 def test_behind_a_prefix(tmp_path: Path, page: Page) -> None:
-    """A proxy that serves the app under a path of its own."""
+    """The app behind a proxy, under a path."""
     settings = Settings.from_env({"AGL1K_DATA": str(tmp_path), "AGL1K_ROOT_PATH": "/arena"})
     outer = FastAPI()
     inner = app_module.create_app(settings)

@@ -66,7 +66,7 @@ def url(serve_module: Callable[[Any], str], tmp_path_factory: pytest.TempPathFac
 
 
 def opened(page: Page, url: str) -> Locator:
-    """Open the page; the player once it knows how long its clip is."""
+    """Open the page; return the player once it knows the duration of its clip."""
     page.goto(url)
     player = page.locator("#player .agl-player")
     page.wait_for_function("document.querySelector('#player audio')?.readyState > 0")
@@ -199,7 +199,7 @@ def test_no_clip(page: Page, url: str) -> None:
     state(player, "playing")
 
 
-def test_where_autoplay_is_blocked_it_says_so(page: Page, url: str) -> None:
+def test_blocked_autoplay_is_explained(page: Page, url: str) -> None:
     page.add_init_script(
         "HTMLMediaElement.prototype.play = () =>"
         " Promise.reject(new DOMException('no gesture', 'NotAllowedError'));"
@@ -211,7 +211,7 @@ def test_where_autoplay_is_blocked_it_says_so(page: Page, url: str) -> None:
     state(player, "ready")
 
 
-def test_a_clip_that_fails_is_told_and_can_be_tried_again(page: Page, url: str) -> None:
+def test_a_clip_that_fails_is_explained_and_can_be_retried(page: Page, url: str) -> None:
     player = opened(page, url)
     away = True
 

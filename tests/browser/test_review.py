@@ -1,4 +1,4 @@
-"""The page of review in a real browser: hear, keep, reject, reload, on a small screen too."""
+"""The review page in a real browser: listen, keep, reject, reload; also on a small screen."""
 
 from __future__ import annotations
 

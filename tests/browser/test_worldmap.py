@@ -1,4 +1,4 @@
-"""The world map in a real browser: dropping pins, being told what to show, colours, tabs."""
+"""The world map in a real browser: dropping pins, commands, colours, tabs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agl1k_core.errors import Agl1kError
+from tests.support.waiting import eventually
 from ui.worldmap import (
     Command,
     MapPoint,
@@ -108,7 +109,7 @@ def url(serve_module: Any) -> str:
 
 
 def drawn(page: Page, url: str, where: str = "#world") -> Locator:
-    """Open the page; the map once its fine outline is drawn."""
+    """Open the page; return the map once its fine outline is drawn."""
     page.goto(url)
     return wait_drawn(page, where)
 
@@ -143,13 +144,19 @@ def foot(locator: Locator) -> tuple[float, float]:
 def still(page: Page, locator: Locator) -> None:
     """Wait until something no longer moves on the screen."""
     before = None
-    for _ in range(100):
+    for _ in range(1000):
         now = locator.bounding_box()
         if now == before:
             return
         before = now
         page.wait_for_timeout(120)
-    pytest.fail("the map never comes to rest")
+    pytest.fail("the map never stops moving")
+
+
+def at_rest(page: Page) -> None:
+    """Wait until the map neither pans nor zooms; a zoom begins with the next frame."""
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    expect(page.locator("#world").locator(".leaflet-pan-anim, .leaflet-zoom-anim")).to_have_count(0)
 
 
 # ---- dropping the pin
@@ -199,10 +206,10 @@ def test_keyboard_alone_drops_the_pin(page: Page, url: str) -> None:
             break
     expect(cross).to_be_visible()
     page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(500)
+    at_rest(page)
     expect(page.locator("#world .agl-map-status")).to_have_text(re.compile("^Crosshair at"))
     page.keyboard.press("+")
-    page.wait_for_timeout(700)
+    at_rest(page)
     page.keyboard.press("Enter")
     pin = page.locator("#world .agl-pin-guess")
     expect(pin).to_have_count(1)
@@ -234,7 +241,7 @@ def test_drag_moves_the_pin(page: Page, url: str) -> None:
     assert second[0] < first[0]
 
 
-def test_a_pin_a_world_further_on_has_an_ordinary_longitude(page: Page, url: str) -> None:
+def test_longitudes_are_wrapped(page: Page, url: str) -> None:
     world = drawn(page, url)
     x, y = centre(world)
     for _ in range(2):  # together 1,040 px: more than the 1,024 px of the whole world
@@ -267,7 +274,7 @@ def test_the_pin_follows_the_player_around_the_world(page: Page, url: str) -> No
     assert foot(page.locator("#world .agl-pin-guess")) == pytest.approx((x + 200, y), abs=12)
 
 
-def test_nothing_dropped_is_no_pin_and_reset_takes_it_away(page: Page, url: str) -> None:
+def test_there_is_no_pin_at_first_and_after_a_reset(page: Page, url: str) -> None:
     world = drawn(page, url)
     assert pin_seen(page) is None
     world.click(position={"x": 300, "y": 200})
@@ -357,7 +364,7 @@ def test_restore_puts_the_pin_back_and_locks(page: Page, url: str) -> None:
 # ---- the page around it
 
 
-def test_the_map_is_never_built_again(page: Page, url: str) -> None:
+def test_the_map_is_built_only_once(page: Page, url: str) -> None:
     world = drawn(page, url)
     world.evaluate("node => { node.marked = true; }")
     world.click(position={"x": 300, "y": 200})
@@ -369,7 +376,7 @@ def test_the_map_is_never_built_again(page: Page, url: str) -> None:
     assert world.evaluate("node => node.marked")
 
 
-def test_a_map_in_a_hidden_tab_is_right_when_shown(page: Page, url: str) -> None:
+def test_a_map_in_a_hidden_tab_is_drawn_when_shown(page: Page, url: str) -> None:
     drawn(page, url)
     page.get_by_role("tab", name="Board").click()
     board = wait_drawn(page, "#board")
@@ -419,17 +426,16 @@ def test_colours_follow_the_dark_switch_at_once(page: Page, url: str) -> None:
     drawn(page, url)
     light = land_colour(page)
     page.evaluate("document.body.classList.add('dark')")
-    page.wait_for_timeout(200)
+    eventually(lambda: land_colour(page) != light)
     dark = land_colour(page)
     page.evaluate("document.body.classList.remove('dark')")
-    page.wait_for_timeout(200)
+    eventually(lambda: land_colour(page) == light)
     assert light[3] == dark[3] == 255
     assert sum(light[:3]) > 600 > 300 > sum(dark[:3])
-    assert land_colour(page) == light
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
-def test_room_is_kept_before_the_map_is_there(
+def test_room_is_reserved_before_the_map_loads(
     new_page: Any, url: str, page_errors: list[str], width: int, height: int
 ) -> None:
     page = new_page(width=width, height=height)
@@ -444,7 +450,7 @@ def test_room_is_kept_before_the_map_is_there(
     assert box["height"] == pytest.approx(0.55 * height, abs=2)
 
 
-def test_an_outline_that_fails_at_first_is_asked_for_again(page: Page, url: str) -> None:
+def test_a_failed_outline_is_requested_again(page: Page, url: str) -> None:
     failed: list[str] = []
 
     def fail_once(route: Route) -> None:

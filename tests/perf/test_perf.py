@@ -1,4 +1,4 @@
-"""Each benchmark's peer computes our numbers, and its stand-ins speak the server's language."""
+"""The speed tests compare equal results, and their players send what the page sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app as a process of its own, and a visitor who speaks to it over HTTP, as a browser does."""
+"""The app as a process, and visitors who use it over HTTP as a browser does."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def free_port() -> int:
 
 @dataclass
 class AppProcess:
-    """``python app.py``, its address, and all that it has said on stdout and stderr."""
+    """``python app.py``, its address, and its output."""
 
     process: subprocess.Popen[bytes]
     url: str

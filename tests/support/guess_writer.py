@@ -47,7 +47,7 @@ def write(store: GuessStore, pause_s: float) -> None:
     for number in itertools.count():
         try:
             stored = store.record(guess(number))
-        except Agl1kError as error:  # the server was taken away, or takes no more
+        except Agl1kError as error:  # the server is gone, or the backlog is full
             sys.stderr.write(f"{error}\n")
             return
         os.write(1, f"{stored.guess_id}\n".encode())  # one call, so lines stay whole

@@ -1,4 +1,4 @@
-"""What the tests of the public dataset share: a remote, what is on the Hub, a submission."""
+"""Shared by the tests of the public dataset: a remote, the rows on the Hub, a submission."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def remote_to(hub: FakeHub, token: str = WRITE, **options: Any) -> Remote:
 
 
 def rows_on(hub: FakeHub, kind: str) -> list[dict[str, Any]]:
-    """Every row of a kind in the newest revision, as often as it is there."""
+    """Every row of a kind in the newest revision, with repetitions."""
     files = hub.repo().head.files
     mine = [name for name in files if (found := kind_of(name)) and found.name == kind]
     tables = [from_parquet(name, files[name].data) for name in mine]

@@ -39,7 +39,7 @@ FAULTS: list[dict[str, Any]] = [
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was acknowledged, and what became of it."""
+    """Counts of acknowledged, published, lost and repeated rows."""
 
     kills: int
     faults: int
@@ -68,7 +68,7 @@ def kill_often(urls: list[str], n_kills: int, seed: int = 0) -> Outcome:
             for writer in writers:
                 acknowledged += writer.read(rng.randrange(50, 300))
             _wait_for_a_commit(hub, rng.choice([0, 10, 10, 10]))
-            time.sleep(rng.uniform(0, 0.3))  # some die while the Hub is at it, some after
+            time.sleep(rng.uniform(0, 0.3))  # some are killed during a request, some after
             for writer in writers:
                 acknowledged += writer.kill()
         hub.faults.clear()

@@ -1,4 +1,4 @@
-"""An ASGI app, served on this machine as long as a block lasts."""
+"""Serve an ASGI app on this machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.waiting import PATIENCE_S
 
 @contextmanager
 def served(app: Any, port: int = 0, *, shutdown_s: int = 0) -> Iterator[str]:
-    """Serve on ``port`` of 127.0.0.1, a free one by default; gives the address, without a slash."""
+    """Serve on ``port`` of 127.0.0.1, by default a free one; yields the address without a slash."""
     config = uvicorn.Config(app, port=port, log_level="error", access_log=False)
     config.timeout_graceful_shutdown = shutdown_s
     server = uvicorn.Server(config)

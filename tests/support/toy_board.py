@@ -21,7 +21,7 @@ from store.submissions import SubmissionStore
 SHARED = Path(__file__).parents[3] / "shared" / "agl1k"
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MAX_BYTES = 2**20
-_SECONDS = itertools.count()  # what is added later is younger
+_SECONDS = itertools.count()  # later rows have later times
 _PLACES = (
     (48.86, 2.35, "Paris", "France", "Europe"),
     (-1.29, 36.82, "Nairobi", "Kenya", "Africa"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
 from agl1k_core.errors import Agl1kError
@@ -42,9 +45,18 @@ def test_a_limit_of_0_refuses_everything() -> None:
 def test_refusals_do_not_count_and_nothing_is_kept_forever() -> None:
     clock = Clock()
     quota = Quota("files published", 1, clock=clock)
+    kept = []
     for hour in range(50):
         clock.now = 3600.0 * hour
-        quota.take(str(hour))
+        taken, refused = Id(f"taken {hour}"), Id(f"refused {hour}")
+        quota.take(taken)
         with pytest.raises(Agl1kError, match="in 60 minutes"):
-            quota.take("x")
-    assert (len(quota._taken), len(quota._by_one)) == (1, 1)
+            quota.take(refused)
+        kept += [weakref.ref(taken), weakref.ref(refused)]
+    del taken, refused
+    gc.collect()
+    assert [one() for one in kept if one() is not None] == ["taken 49"]
+
+
+class Id(str):
+    """An id that can be referred to weakly."""
