@@ -36,7 +36,7 @@ from store.hub.connect import publisher_for, unready
 from store.hub.publisher import Publisher
 from store.submissions import SubmissionStore
 from ui import frame
-from ui.worldmap import ModelGuess
+from ui.model_guess import ModelGuess
 from web import login, uploads
 from web.addresses import selected_tab
 from web.gradio_adapter import upload_into

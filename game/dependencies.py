@@ -10,7 +10,7 @@ from typing import Protocol
 
 from agl1k_core.benchmarks import Benchmark, FolderTags
 from agl1k_core.errors import Agl1kError
-from ui.worldmap import ModelGuess
+from ui.model_guess import ModelGuess
 
 
 class PreparedSound(Protocol):

@@ -14,7 +14,7 @@ from game.guessing import MAX_POINTS, max_points_of, points_of
 from game.sound_words import localizability_in_words, sounds_in_words, sounds_of
 from game.views import Reveal, Sounds, Streak, Summary
 from store.guesses import Guess
-from ui.worldmap import ModelGuess
+from ui.model_guess import ModelGuess
 
 
 def build_reveals(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ui.worldmap import ModelGuess
+from ui.model_guess import ModelGuess
 
 Phase = Literal["playing", "revealed", "finished"]
 

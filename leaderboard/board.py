@@ -27,7 +27,7 @@ from leaderboard.reports import RecentReports
 from leaderboard.rows import Row, scored_row
 from store.guesses import GuessStore
 from store.submissions import Submission, SubmissionStore
-from ui.worldmap import ModelGuess
+from ui.model_guess import ModelGuess
 
 PEOPLE_ID = "people"
 _BASELINE_NAMES = {

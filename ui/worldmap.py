@@ -26,6 +26,7 @@ import folium
 import gradio as gr
 
 from agl1k_core.errors import Agl1kError
+from ui.model_guess import ModelGuess
 from web.static import leaflet_url, static_url
 
 Point = tuple[float, float]  # latitude, longitude in degrees
@@ -112,16 +113,6 @@ def _folium_parts(height: str) -> tuple[str, str]:
         " 'The map could not be loaded. Reload the page to try again.'; });"
     )
     return body, script
-
-
-@dataclass(frozen=True, slots=True)
-class ModelGuess:
-    """Where a model placed a clip, and its distance from the true place."""
-
-    name: str
-    lat: float
-    lon: float
-    distance_km: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,6 @@ from .geodesy import (
     geodesic_km,
     geodesic_line,
     geoscore,
-    is_point,
-    wrap_longitude,
 )
 from .names import (
     canonical_city,
@@ -38,8 +36,6 @@ __all__ = [
     "geoscore",
     "MAX_GEOSCORE",
     "NO_POINT_KM",
-    "is_point",
-    "wrap_longitude",
     "geodesic_line",
     "compass_direction",
 ]

@@ -55,7 +55,7 @@ def geodesic_km(
         *(np.asarray(c, dtype=np.float64) for c in (lat1, lon1, lat2, lon2))
     )
     a_lat, a_lon, b_lat, b_lon = (np.array(column, ndmin=1) for column in columns)
-    usable = is_point(a_lat, a_lon) & is_point(b_lat, b_lon)
+    usable = _is_point(a_lat, a_lon) & _is_point(b_lat, b_lon)
     distance_km = np.full(usable.shape, np.nan)
     if usable.any():
         _, _, metres = _WGS84.inv(a_lon[usable], a_lat[usable], b_lon[usable], b_lat[usable])
@@ -63,7 +63,7 @@ def geodesic_km(
     return distance_km.reshape(columns[0].shape)
 
 
-def is_point(lat: npt.ArrayLike, lon: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+def _is_point(lat: npt.ArrayLike, lon: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Whether coordinates are a point: finite, with a latitude from -90 to 90."""
     lat, lon = np.asarray(lat, dtype=np.float64), np.asarray(lon, dtype=np.float64)
     return np.asarray(np.isfinite(lat) & np.isfinite(lon) & (np.abs(lat) <= 90.0))
@@ -91,11 +91,6 @@ def geoscore(distance_km: npt.ArrayLike) -> FloatArray:
     array([5000. , 3971.1,    6.2])
     """
     return MAX_GEOSCORE * np.exp(-np.asarray(distance_km, dtype=np.float64) / GEOSCORE_SCALE_KM)
-
-
-def wrap_longitude(lon: float) -> float:
-    """The same meridian from -180 up to, not including, 180."""
-    return (lon + 180.0) % 360.0 - 180.0
 
 
 def geodesic_line(

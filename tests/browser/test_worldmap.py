@@ -16,10 +16,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agl1k_core.errors import Agl1kError
 from tests.support.waiting import eventually
+from ui.model_guess import ModelGuess
 from ui.worldmap import (
     Command,
     MapPoint,
-    ModelGuess,
     RoundShown,
     WorldMap,
     parse_pin,

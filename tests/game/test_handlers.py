@@ -13,7 +13,7 @@ from game.handlers import NO_PIN, Play, Wish
 from game.rounds import Game
 from game.screens import Screen
 from tests.support.toy_game import Clock, ToyClips
-from ui.worldmap import ModelGuess
+from ui.model_guess import ModelGuess
 
 PIN = json.dumps({"latitude": 12.5, "longitude": -45.25})
 

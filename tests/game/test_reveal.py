@@ -12,7 +12,7 @@ from game.guessing import new_guess
 from game.reveal import build_reveals, distance_in_words, outcome_in_words, place_label, share_text
 from game.views import Reveal, Summary
 from store.guesses import Action, Round
-from ui.worldmap import ModelGuess
+from ui.model_guess import ModelGuess
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 ALASKA = Clip("alaska", 61.2181, -149.9003, "Anchorage", "United States", "North America")

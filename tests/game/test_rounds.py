@@ -14,7 +14,7 @@ from game.picking import Filters
 from game.rounds import ANSWERED, TOO_LATE, Game
 from store.guesses import GuessStore
 from tests.support.toy_game import Clock, ToyClips, current_clip, play, started, summary_of
-from ui.worldmap import ModelGuess
+from ui.model_guess import ModelGuess
 
 
 def test_a_round_from_start_to_summary(game: Game, toy: Benchmark, clock: Clock) -> None:

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agl1k_core.errors import Agl1kError
+from ui.model_guess import ModelGuess
 from ui.worldmap import (
     Command,
     MapPoint,
-    ModelGuess,
     RoundShown,
     WorldMap,
     lock_command,
