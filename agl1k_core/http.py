@@ -84,7 +84,7 @@ def open_client(patience: Patience) -> httpx.Client:
         )
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         raise Agl1kError(
-            f"The environment names a proxy that cannot be used: {error} Correct or unset "
+            f"The environment sets a proxy that cannot be used: {error} Correct or unset "
             "HTTP_PROXY, HTTPS_PROXY and ALL_PROXY."
         ) from None
 
@@ -161,7 +161,7 @@ def network_errors() -> Iterator[None]:
     except (httpx.TooManyRedirects, httpx.UnsupportedProtocol):
         raise Agl1kError("The server redirects without end, or to no web address.") from None
     except (httpx.TransportError, httpx.DecodingError):
-        raise TransientError("broke off in the middle") from None
+        raise TransientError("ended its response too early") from None
 
 
 def timely(chunks: Iterator[bytes], patience: Patience) -> Iterator[bytes]:

@@ -17,7 +17,7 @@ MAX_REPLACEMENTS = 5
 REPLACED = "One clip could not be loaded and was replaced."
 NOT_REPLACED = (
     "This clip cannot be loaded, and no other can take its place now. "
-    "Report it as broken to go on, or come back later."
+    "Report it as broken to continue, or come back later."
 )
 #: A recording that was not available is not tried again for this long.
 FORGET_AFTER = timedelta(minutes=2)

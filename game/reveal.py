@@ -43,7 +43,7 @@ def build_reveals(
 def _clip_of(benchmark: Benchmark, guess: Guess) -> Clip:
     if guess.clip_key not in benchmark:
         raise Agl1kError(
-            f"{benchmark.name} has changed since this round: a clip of it is gone. "
+            f"{benchmark.name} has changed since this round: one of its clips is gone. "
             "Start a new round."
         )
     return benchmark.clip(guess.clip_key)
@@ -125,7 +125,7 @@ def _guess_in_words(reveal: Reveal) -> str:
     if reveal.action == "skip":
         return "You skipped it: 0 points."
     if reveal.action == "broken":
-        return "You reported the clip as broken: it does not count."
+        return "You reported the clip as broken, so it does not count."
     if reveal.action == "timeout":
         return "The time ran out: 0 points."
     if reveal.distance_km is None:

@@ -27,7 +27,7 @@ from game.views import Dailies, RoundView
 from store.guesses import Action, Guess, GuessStore, Round
 from ui.worldmap import Point
 
-ANSWERED = "This clip was answered before; the first answer counts."
+ANSWERED = "You have already answered this clip; the first answer counts."
 TOO_LATE = "The time was up before your pin arrived: this clip scores 0."
 OWN_ROUND = "You have played these clips before: here is your own round."
 

@@ -145,7 +145,7 @@ def lay_out(tiles: str, waiting_status: str, waiting_result: str) -> Parts:
         broken = gr.Button("Clip is broken", elem_id="agl-broken", **waiting)
     share = gr.Textbox(
         label="Share your result",
-        info="It names no place. Friends who open the link hear the same clips.",
+        info="It does not reveal any place. Friends who open the link hear the same clips.",
         lines=8,
         interactive=False,
         visible=False,

@@ -257,7 +257,7 @@ def _sentence(error: BaseException | None) -> str:
     if code[:2] in ("", "08", "28", "3D", "57") and not isinstance(error, sqlite3.Error):
         return _UNREACHABLE
     message = str(error).partition("\n")[0].replace("{", "{{").replace("}", "}}")
-    return f"{{where}} gave an error: {message} ({code or 'no code'}). Please report this."
+    return f"{{where}} reported an error: {message} ({code or 'no code'}). Please report this."
 
 
 def _parse(text: str) -> URL:

@@ -40,7 +40,7 @@ def _dataset(environment: Environment, token: str) -> str:
     if name and not re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII):
         environment.refuse(
             f"AGL1K_HUB_DATASET={name!r} is not the name of a dataset. Set it to OWNER/NAME, or "
-            "unset it: then nothing is published."
+            "unset it to publish nothing."
         )
     if name and not token:
         environment.refuse(

@@ -86,7 +86,7 @@ async def _malformed(_: Request, error: Exception) -> JSONResponse:
     fields = error.errors() if isinstance(error, RequestValidationError) else []
     names = {str(field["loc"][-1])[:40] for field in fields if field.get("loc")}
     wrong = [name for name in sorted(names) if name.isidentifier()]
-    message = f"{_MALFORMED} Look at: {', '.join(wrong)}." if wrong else _MALFORMED
+    message = f"{_MALFORMED} Check: {', '.join(wrong)}." if wrong else _MALFORMED
     return JSONResponse({"error": message, "detail": message}, 422)
 
 

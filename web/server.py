@@ -31,7 +31,7 @@ def listening(host: str, port: int) -> socket.socket:
         taken.close()
         why = (error.strerror if isinstance(error, OSError) else "") or "no such address"
         raise Agl1kError(
-            f"Cannot listen at {host[:80]}, port {port}: {why}. Stop the program that uses "
+            f"Cannot listen on {host[:80]}, port {port}: {why}. Stop the program that uses "
             "it, or choose others with PORT and AGL1K_HOST (--port, --host)."
         ) from None
     return taken

@@ -72,7 +72,7 @@ def _secret(environment: Environment) -> str:
     if 0 < len(secret.encode()) < LEAST_SECRET_BYTES:
         environment.refuse(
             f"AGL1K_SECRET is too short to sign with. Set at least {LEAST_SECRET_BYTES} random "
-            "characters, or unset it: then a secret is made and kept in the database."
+            "characters, or unset it; a secret is then created and kept in the database."
         )
     return secret
 

@@ -57,7 +57,7 @@ REASONS = {
     "empty": "The file is empty. Fetch or copy it again.",
     "not_audio": "The file is not audio in a known format. "
     "Use a recording in MP3, M4A, FLAC, WAV or Ogg.",
-    "no_sound": "The file holds no sound, only pictures or other data. Use a recording.",
+    "no_sound": "The file contains no sound, only pictures or other data. Use a recording.",
     "unknown_codec": "The codec of the sound is unknown. Convert the file, for example to FLAC.",
     "undecodable": "No sound could be decoded: the file is truncated or damaged. "
     "Fetch or copy it again.",
@@ -375,7 +375,7 @@ def _written(target: Path, write: Callable[[Path], None]) -> bool:
             write(part)
     except OSError as error:
         raise Agl1kError(
-            f"The copy cannot be written: {_reason(error)}. Make room, or choose another folder."
+            f"The copy cannot be written: {_reason(error)}. Free some space, or use another folder."
         ) from None
     except (_UnknownFramesError, av.FFmpegError):
         return False

@@ -255,7 +255,7 @@ class AcousticFilters:
         """Filters with some thresholds set; raises ``Agl1kError`` for unknown names or values."""
         known = [field.name for field in fields(cls)]
         problems = [
-            f"There is no threshold {name!r}; there are {', '.join(known)}."
+            f"There is no threshold {name!r}; the thresholds are {', '.join(known)}."
             for name in thresholds
             if name not in known
         ]

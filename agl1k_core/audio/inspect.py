@@ -189,7 +189,7 @@ def _outcome(
     if missing:
         return Outcome.TRUNCATED, missing
     if _is_silent(measures):
-        return Outcome.SILENT, "The recording is silent. Check it and its level."
+        return Outcome.SILENT, "The recording is silent. Check the file and its level."
     return Outcome.OK, ""
 
 

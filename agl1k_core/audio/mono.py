@@ -140,8 +140,8 @@ class _Track:
                 self._file.write(block.tobytes())
             except OSError as error:
                 raise NoRoomError(
-                    f"The temporary folder cannot be written: {error.strerror}. Make room, or name "
-                    "another folder in TMPDIR, and run again."
+                    f"The temporary folder cannot be written: {error.strerror}. Free some "
+                    "space, or set TMPDIR to another folder, and run again."
                 ) from None
             self._lengths.append(len(block))
 

@@ -189,7 +189,7 @@ def _verify(part: _Part, digests: Mapping[str, str], check: Callable[[Path], obj
     algorithm = next((name for name in _STRONGEST_FIRST if name in digests), "")
     try:
         if algorithm and part.digest(algorithm) != digests[algorithm].lower():
-            raise TransientError(f"sent a file with another {algorithm.upper()} than announced")
+            raise TransientError(f"sent a file whose {algorithm.upper()} is not the announced one")
         if check:
             check(part.path)
     except Agl1kError as error:

@@ -42,8 +42,8 @@ def load_benchmark(spec: str | Path, config: Config | None = None) -> Benchmark:
     ----------
     spec
         ``"demo"`` for the demo pack, which is part of the package; ``"agl1k"`` for the published
-        AGL1K table, once ``agl1k fetch`` has brought it; or the path of a benchmark folder, of its
-        ``clips.csv``, or of a table in the published format.
+        AGL1K table, once ``agl1k fetch`` has downloaded it; or the path of a benchmark folder, of
+        its ``clips.csv``, or of a table in the published format.
     config
         Where data and recordings are. Default: the environment.
 
@@ -127,7 +127,7 @@ def _read_fetched(config: Config) -> Benchmark:
     path = published_table(config)
     if not path.is_file():
         raise Agl1kError(
-            "The published AGL1K table is not here yet. 'agl1k fetch' brings it "
+            "The published AGL1K table is not here yet. 'agl1k fetch' downloads it "
             "(half a megabyte; scoring needs no recordings)."
         )
     return read_published(path, audio_dir=fetched_audio_dir(config), audio_url=config.audio_url)

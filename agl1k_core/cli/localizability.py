@@ -67,13 +67,15 @@ def rate(
     weights: WeightsOption = None,
     work: Annotated[
         Path | None,
-        typer.Option("--work", help="Results kept to resume a run. Default: OUTPUT.work."),
+        typer.Option(
+            "--work", help="Folder of saved results, to resume from. Default: OUTPUT.work."
+        ),
     ] = None,
     workers: WorkersOption = WORKERS,
     threads: Annotated[int, typer.Option(min=1, max=64, help="Ratings requested at once.")] = 8,
     attempts: Annotated[int, typer.Option(min=1, max=20, help="Attempts per rating.")] = 5,
     temperature: Annotated[
-        float, typer.Option(help="The judges' temperature; none is sent below 0.", max=2)
+        float, typer.Option(help="Temperature sent to the judges; not sent if below 0.", max=2)
     ] = 0.0,
 ) -> None:
     """Let judges rate what each sound contributed to a model's reasoning. Run again to resume."""
@@ -148,7 +150,7 @@ def fit_model(
     model.save(output)
     _show(localizability.ReportInput(model, observations, observations.presences))
     if not model.positive:
-        err.print(f"No category's slope is above {alpha:.4g}: no recording can be localizable.")
+        err.print(f"No category's slope is above {alpha:.4g}, so no recording can be localizable.")
     typer.echo(f"The model is in {output}")
 
 
@@ -160,7 +162,7 @@ def report_model(
     ] = None,
     benchmark: Annotated[
         str | None,
-        typer.Option("--benchmark", "-b", help="Also score its clips, by continent as well."),
+        typer.Option("--benchmark", "-b", help="Also score its clips, and by continent."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A page with the figures, HTML.")

@@ -1,4 +1,4 @@
-"""Commands that start a server or look after one: serve, review, admin.
+"""Commands that start or maintain a server: serve, review, admin.
 
 What they start is above the core and not part of the installed package, so it is run from a
 checkout or the container, and never imported.
@@ -33,7 +33,7 @@ def review(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 7861,
 ) -> None:
-    """Listen to a benchmark's clips, and keep or reject each: a page on this machine."""
+    """Open a page to listen to a benchmark's clips and keep or reject each."""
     argv = ["agl1k review", "--host", host, "--port", str(port), "--", str(folder)]
     run_above("game.review_page", argv, needs="gradio")
 
@@ -43,5 +43,5 @@ def review(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
 )
 def admin(context: typer.Context) -> None:
-    """Look after a server: status, push, restore, export, forget."""
+    """Maintain a server: status, push, restore, export, forget."""
     run_above("store.admin", ["agl1k admin", *context.args], needs="sqlalchemy")

@@ -266,7 +266,7 @@ def recordings_in(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
                 passed.append(found)
         taken |= dict.fromkeys(unreadable)
     if not taken:
-        raise Agl1kError("No recordings were found there. Name audio files, or a folder of them.")
+        raise Agl1kError("No recordings were found there. Give audio files, or a folder of them.")
     return list(taken), passed
 
 

@@ -71,12 +71,12 @@ def open_collection(
     (24, 'd01.mp3')
     """
     if not source.exists():
-        raise Agl1kError(f"There is no {source}. Name a table, or a folder that holds clips.csv.")
+        raise Agl1kError(f"There is no {source}. Give a table, or a folder with a clips.csv.")
     if recordings and not recordings.is_dir():
-        raise Agl1kError(f"There is no folder {recordings}. Name the folder of the recordings.")
+        raise Agl1kError(f"There is no folder {recordings}. Give the folder of the recordings.")
     path = source / benchmarks.FOLDER_TABLE if source.is_dir() else source
     if not path.is_file():
-        raise Agl1kError(f"{source} holds no clips.csv. Write one, or name a table elsewhere.")
+        raise Agl1kError(f"{source} has no clips.csv. Create one, or give a table elsewhere.")
     table = benchmarks.read_csv(path)
     if path.name == benchmarks.FOLDER_TABLE or table.is_of_folder:
         folder = recordings or path.parent
@@ -87,7 +87,7 @@ def open_collection(
         benchmark = benchmarks.load_table(table, replace(config, audio_dir=audio_dir))
         folder = benchmark.audio_dir or path.parent
     if not folder.is_dir():
-        raise Agl1kError(f"There is no folder {folder}. Name the recordings' with --recordings.")
+        raise Agl1kError(f"There is no folder {folder}. Give the right one with --recordings.")
     files = {clip.key: find_recording(benchmark, clip, folder) for clip in benchmark.clips}
     unlisted = tuple(_unlisted(benchmark, folder, files))
     return Collection(benchmark, folder, files, _recorded(table), unlisted)

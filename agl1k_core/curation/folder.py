@@ -35,11 +35,11 @@ _MEASURES = ("rms_energy", "spectral_flatness", "clipping_ratio", "complexity_pe
 def check_output(out: Path, recordings: Path) -> None:
     """Raise ``Agl1kError`` unless ``out`` is new, empty, or was written by a curation."""
     if out.exists() and not out.is_dir():
-        raise Agl1kError(f"{out} is not a folder. Name a new folder.")
+        raise Agl1kError(f"{out} is not a folder. Choose a new folder.")
     if out.is_dir() and not (out / MARK).is_file() and any(out.iterdir()):
-        raise Agl1kError(f"{out} holds files that curation did not write. Name a new folder.")
+        raise Agl1kError(f"{out} contains files that curation did not write. Choose a new folder.")
     if out.resolve().is_relative_to(recordings.resolve()):
-        raise Agl1kError(f"{out} is inside the folder of raw recordings. Name a folder elsewhere.")
+        raise Agl1kError(f"{out} is inside the folder of raw recordings. Choose another folder.")
 
 
 def write_folder(
@@ -69,7 +69,7 @@ def write_folder(
         _write(curated, out, name, copied)
     except OSError as error:
         raise Agl1kError(
-            f"{out} cannot be written: {error.strerror}. Make room, or name another folder."
+            f"{out} cannot be written: {error.strerror}. Free some space, or choose another."
         ) from None
     if not curated.chosen:
         raise Agl1kError(f"No clip is left. {out / REPORT} says why for each.")
@@ -240,7 +240,7 @@ def write_decisions(out: Path, decisions: Mapping[str, str]) -> None:
         write_atomically(out / REVIEW, _csv(rows) if rows else "key,decision\n")
     except OSError as error:
         raise Agl1kError(
-            f"{out / REVIEW} cannot be written: {error.strerror}. Make room and try again."
+            f"{out / REVIEW} cannot be written: {error.strerror}. Free some space and try again."
         ) from None
 
 

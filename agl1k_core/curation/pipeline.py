@@ -230,7 +230,7 @@ def _check_model(model: Localizability | None, analyzer: Analyzer) -> None:
         return
     fitted, given = model.provenance.get("tagger"), analyzer.settings["tagger"]
     if given is None:
-        raise Agl1kError("Localizability needs tags. Name a tagger, or leave the model out.")
+        raise Agl1kError("Localizability needs tags. Choose a tagger, or leave the model out.")
     if fitted and fitted != given:
         raise Agl1kError(
             f"The localizability model was fitted to the tags of {fitted}, but these are of "

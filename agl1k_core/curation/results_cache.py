@@ -55,12 +55,12 @@ class ResultsCache:
                 self._append({"settings": self._settings})
         except Timeout:
             raise Agl1kError(
-                f"Another run uses {folder}. Wait for it to end, or name another --work."
+                f"Another run uses {folder}. Wait for it to end, or choose another --work."
             ) from None
         except OSError as error:
             self.close()
             raise Agl1kError(
-                f"{folder} cannot be written: {error.strerror}. Name another --work."
+                f"{folder} cannot be written: {error.strerror}. Choose another --work."
             ) from None
         return self
 
@@ -95,7 +95,7 @@ class ResultsCache:
             self._file.flush()
         except OSError as error:
             raise Agl1kError(
-                f"{self._path} cannot be written: {error.strerror}. Make room and run again; "
+                f"{self._path} cannot be written: {error.strerror}. Free some space and run again; "
                 "results so far are kept."
             ) from None
 

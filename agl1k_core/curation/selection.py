@@ -178,7 +178,7 @@ def select(candidates: Sequence[Candidate], rules: SelectionRules) -> dict[str, 
     >>> [str(verdicts[key].reason) for key in "abc"]
     ['selected', 'near_duplicate', 'selected']
     >>> verdicts["b"].detail
-    'It is 0.00 km from a, and not known to be of another time.'
+    'It is 0.00 km from a, and not known to be recorded at another time.'
     """
     verdicts = _contradictions(candidates, rules)
     left = [candidate for candidate in candidates if candidate.key not in verdicts]
@@ -284,7 +284,11 @@ class _Selection:
             self._out.setdefault(other.key, Verdict(Reason.SAME_RECORDING, detail))
         for other, distance_km in self._neighbours.of(chosen):
             known = chosen.recorded and other.recorded
-            time = "of about the same time" if known else "not known to be of another time"
+            time = (
+                "recorded at about the same time"
+                if known
+                else "not known to be recorded at another time"
+            )
             detail = f"It is {distance_km:.2f} km from {chosen.key}, and {time}."
             self._out.setdefault(other.key, Verdict(Reason.NEAR_DUPLICATE, detail))
 

@@ -234,7 +234,7 @@ def _refuse_status(answer: httpx.Response, body: bytes) -> None:
     if not answer.is_success:
         advice = {
             401: "Check the key.",
-            403: "Check the key and what it may use.",
+            403: "Check the key and its permissions.",
             404: "Check the address and the model's name.",
         }.get(status, "Try again later.")
         raise Agl1kError(f"the server answered {status}: {began!r}. {advice}")
@@ -324,7 +324,7 @@ def choose_judges(
         except Agl1kError as error:
             problems.append(str(error))
     problems += [
-        f"Several judges have the name {name}. Name each only once."
+        f"Several judges have the name {name}. Give each only once."
         for name, count in Counter(judge.name for judge in judges).items()
         if count > 1
     ]

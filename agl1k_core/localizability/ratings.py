@@ -212,5 +212,5 @@ def _take_rating(row: TableRow, category: str, found: _Found) -> None:
     if not _same(before, presence):
         row.problem("presence", f"{presence:g} here, {before:g} before, for {category}", _TODO)
     if (key, category, judge) in found.ratings:
-        row.problem("judge", f"{judge} has rated {category} before", _TODO)
+        row.problem("judge", f"{judge} has already rated {category}", _TODO)
     found.ratings[key, category, judge] = rating

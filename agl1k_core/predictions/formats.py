@@ -204,7 +204,9 @@ def _csv_records(data: bytes, problems: Problems, most: int) -> Iterator[Records
             break
         if len(row) != len(names):
             found = f"The row has {len(row)} fields, the header {len(names)}"
-            problems.add(Problem(found, "Quote texts with separators", record=number, line=line))
+            problems.add(
+                Problem(found, "Quote text that contains separators", record=number, line=line)
+            )
             continue
         rows.append(row)
         numbers.append(number)
@@ -255,7 +257,7 @@ def _header(reader: Iterator[list[str]], problems: Problems) -> tuple[str, ...]:
         found = f"The header has {len(names):,} columns, the limit is {_MOST_FIELDS:,}"
         raise UnreadableError(found, "Leave out what is not needed", 1)
     for name in sorted(name for name, times in Counter(names).items() if name and times > 1):
-        problems.add(Problem("The header names it twice", "Rename one", line=1, field=name))
+        problems.add(Problem("The header contains it twice", "Rename one", line=1, field=name))
     return names
 
 
@@ -355,7 +357,7 @@ def _lenient_json(text: str) -> object:
         todo = "Send a list of flat records"
         raise UnreadableError("The JSON is nested too deeply", todo) from None
     except json.JSONDecodeError as error:
-        found = f"The JSON breaks off or is broken at column {error.colno}: {error.msg}"
+        found = f"The JSON is cut off or invalid at column {error.colno}: {error.msg}"
         todo = "Correct it there, or write the file with a JSON library"
         raise UnreadableError(found, todo, error.lineno) from None
 
@@ -384,7 +386,7 @@ def _records_of(tree: object, problems: Problems) -> list[object]:
             return list(tree[name])
     if isinstance(tree, _Object):
         for name, _ in tree.repeated:
-            problems.add(Problem("The object names it twice", "Keep one answer", clip=name))
+            problems.add(Problem("The object contains it twice", "Keep one answer", clip=name))
     return [_keyed_record(clip, value) for clip, value in tree.items()]
 
 
@@ -476,7 +478,7 @@ def _parsed_line(line: bytes, number: int, problems: Problems) -> object:
 def _check_repeated(record: _Object, where: Records, position: int, problems: Problems) -> None:
     for name, differs in record.repeated:
         if differs:
-            found = "The record names it twice, with different values"
+            found = "The record contains it twice, with different values"
             problems.add(where.problem(position, found, "Keep one", field=name))
 
 

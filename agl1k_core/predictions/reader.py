@@ -354,7 +354,7 @@ class _Reading:
                 todo = "Check the key, or choose its benchmark"
                 self._problems.add(_at(table, position, found, todo))
             if first.setdefault(key, position) != position and key:
-                found = f"The clip was named before, by record {table.numbers[first[key]]}"
+                found = f"The clip is already in record {table.numbers[first[key]]}"
                 self._problems.add(_at(table, position, found, "Keep one answer"))
 
 

@@ -140,8 +140,8 @@ class Evaluation:
         """``rows``; raises ``Agl1kError`` for an evaluation read back from JSON."""
         if self.rows is None:
             raise Agl1kError(
-                "This evaluation was read back from JSON, which does not hold the single "
-                "predictions. Score the prediction file again."
+                "This evaluation was read back from JSON, which does not contain the "
+                "predictions themselves. Score the prediction file again."
             )
         return self.rows
 

@@ -294,7 +294,9 @@ def _positions(benchmark: Benchmark, keys: ObjectArray, protocol: Protocol) -> I
             f"such as {unknown[0]!r}. Read the file with read_predictions to list them all."
         )
     if not protocol.repeated_clips and np.bincount(positions).max(initial=0) > 1:
-        raise Agl1kError("A clip is named twice. Read the file with read_predictions to see which.")
+        raise Agl1kError(
+            "A clip has two records. Read the file with read_predictions to see which."
+        )
     return positions
 
 

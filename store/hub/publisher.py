@@ -29,10 +29,12 @@ READING_BACK = (
     "This server is still restoring what was played before. Nothing is lost: try again in a moment."
 )
 FULL = (
-    "No answers are accepted at the moment: the public dataset has been unreachable for too long. "
+    "No answers are accepted now, because the public dataset has been unreachable for too long. "
     "Nothing that was played is lost. Please come back later."
 )
-BEHIND = "Answers are stored, but published late: the public dataset is unreachable at the moment."
+BEHIND = (
+    "Answers are stored, but will be published late: the public dataset is currently unreachable."
+)
 
 
 @dataclass(frozen=True, slots=True)

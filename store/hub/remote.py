@@ -204,12 +204,12 @@ class Remote:
             what = "offline mode is on" if isinstance(cause, OfflineModeIsEnabled) else ""
             return HubError(
                 f"The Hub cannot be reached at {self._api.endpoint} "
-                f"({what or type(cause).__name__}). AGL1K tries again."
+                f"({what or type(cause).__name__}). AGL1K will try again."
             )
         status = cause.response.status_code
         return HubError(
             _SENTENCES.get(
-                status, "The Hub answered with status {status}. AGL1K tries again."
+                status, "The Hub answered with status {status}. AGL1K will try again."
             ).format(status=status, repo=self.repo),
             status,
             _retry_after_s(cause.response.headers),
@@ -221,8 +221,8 @@ _SENTENCES = {
     403: "The token may not write to the dataset {repo} (403). Set AGL1K_HUB_TOKEN to one with "
     "write access to it.",
     404: "The Hub has no dataset {repo} that the token may read, or no such file in it (404).",
-    412: "Someone else changed the dataset {repo} at the same time (412). AGL1K tries again.",
-    429: "The Hub asks to wait (429): too many requests or commits. AGL1K tries again.",
+    412: "Someone else changed the dataset {repo} at the same time (412). AGL1K will try again.",
+    429: "The Hub asks clients to wait (429): too many requests or commits. AGL1K will try again.",
 }
 
 

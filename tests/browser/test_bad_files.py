@@ -41,11 +41,15 @@ BAD = [
     ("empty.json", b"", "empty"),
     ("deep.json", b"[" * 200_000, "nested too deeply"),
     ("latin1.csv", b"key,latitude\n\xe9,1\n", "not UTF-8"),
-    ("half.json", b'[{"key": "' + KEY.encode(), "breaks off"),
+    ("half.json", b'[{"key": "' + KEY.encode(), "is cut off"),
     ("page.json", b"<!doctype html><p>404", "names none of the columns"),
-    ("twice.json", json.dumps([{"key": KEY}] * 2).encode(), "named before, by record 1"),
+    ("twice.json", json.dumps([{"key": KEY}] * 2).encode(), "already in record 1"),
     ("other.json", json.dumps([{"key": "<img src=x onerror=alert(1)>"}]).encode(), "no such clip"),
-    ("same.json", f'[{{"key": "{KEY}", "latitude": 1, "latitude": 2}}]'.encode(), "names it twice"),
+    (
+        "same.json",
+        f'[{{"key": "{KEY}", "latitude": 1, "latitude": 2}}]'.encode(),
+        "contains it twice",
+    ),
     ("long.jsonl", b'{"key": "x"}\n' * 60_000, "many more than there are clips"),
 ]
 

@@ -40,7 +40,7 @@ Serve = Callable[[object], str]
 
 
 def _no_table() -> None:
-    raise Agl1kError("The published AGL1K table is not here yet. 'agl1k fetch' brings it.")
+    raise Agl1kError("The published AGL1K table is not here yet. 'agl1k fetch' downloads it.")
 
 
 def make_app(boards: dict[str, Board]) -> FastAPI:

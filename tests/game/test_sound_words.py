@@ -85,7 +85,7 @@ def test_a_class_of_the_table_is_shown_without_a_tagger(game: Game) -> None:
     view = game.guess(game.start_free(player, "toy").token, player, 0, 0)
     assert view.reveal is not None
     page = reveal_html(view.reveal)
-    assert "What sounds, by share of time" in page
+    assert "Sounds, by share of time" in page
     assert 'style="--share: 31%"' in page
     assert "Localizability" not in page
     assert play(game, player, view).phase == "finished"

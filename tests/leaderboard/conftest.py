@@ -13,7 +13,7 @@ from store.database import Database
 from store.schema import guesses, rounds, submission_files, submissions
 from tests.support.toy_board import SHARED, make_benchmark, make_board
 
-NO_TABLE = "The published AGL1K table is not here yet. 'agl1k fetch' brings it."
+NO_TABLE = "The published AGL1K table is not here yet. 'agl1k fetch' downloads it."
 
 
 @pytest.fixture(scope="session")

@@ -104,7 +104,7 @@ def test_nonsense_is_answered_with_a_sentence(
     ("body", "status", "message"),
     [
         (b"", 422, "cannot be read"), (b"{", 422, "cannot be read"), (b"[]", 422, "cannot be read"),
-        (b'{"data": "x"}', 422, "Look at: data."), (b'{"data": "\\ud800"}', 422, "half of a char"),
+        (b'{"data": "x"}', 422, "Check: data."), (b'{"data": "\\ud800"}', 422, "half of a char"),
         (b'{"data": [], "session_hash": "\\udfff"}', 422, "half of a character"),
         (b'{"data": ["\xed\xa0\x80"]}', 422, "half of a character"),
         ('{"data": []}'.encode("utf-16"), 422, "not UTF-8"),

@@ -33,10 +33,10 @@ def test_an_address_in_use_is_reported() -> None:
         port = first.getsockname()[1]
         with pytest.raises(Agl1kError, match=f"port {port}: Address already in use. Stop the"):
             listening("127.0.0.1", port)
-    with pytest.raises(Agl1kError, match=r"Cannot listen at 192\.0\.2\.1, port 0"):
+    with pytest.raises(Agl1kError, match=r"Cannot listen on 192\.0\.2\.1, port 0"):
         listening("192.0.2.1", 0)
     for nonsense in ("no such host", "é.。", "a" * 300, "\0"):
-        with pytest.raises(Agl1kError, match=r"^Cannot listen at .*, port 0: .*Stop the"):
+        with pytest.raises(Agl1kError, match=r"^Cannot listen on .*, port 0: .*Stop the"):
             listening(nonsense, 0)
 
 

@@ -320,7 +320,9 @@ def test_a_full_disk_leaves_no_half_copy(tmp_path: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
     try:
-        with pytest.raises(Agl1kError, match=r"cannot be written: File too large\. Make room"):
+        with pytest.raises(
+            Agl1kError, match=r"cannot be written: File too large\. Free some space"
+        ):
             audio.tag_free_copy(source, tmp_path / "copy")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

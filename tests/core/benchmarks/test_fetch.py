@@ -153,7 +153,7 @@ def test_checksums_of_an_archive_are_compared(
         "unlisted": "",
         "md5": "md5",
     }
-    assert "another SHA1 than announced" in report.of(FetchOutcome.FAILED)[0].reason
+    assert "whose SHA1 is not the announced one" in report.of(FetchOutcome.FAILED)[0].reason
     assert not (tmp_path / "bad.mp3").exists()
 
 

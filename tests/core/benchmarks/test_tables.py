@@ -67,8 +67,8 @@ def test_defect_repair_shifts_no_column(table: Path) -> None:
         ([], "the table has no clips"),
         ([BROKEN_HEADER], "the table has no clips"),
         ([BROKEN_HEADER, NAMIBIA, PRESTON + ",9"], "line 4: 21 fields where 20 are expected"),
-        ([BROKEN_HEADER, NAMIBIA.rsplit(",", 1)[0]], "line 1: 19 names over 19 fields"),
-        ([BROKEN_HEADER.replace("city", "town"), NAMIBIA], "line 1: 19 names over 20 fields"),
+        ([BROKEN_HEADER, NAMIBIA.rsplit(",", 1)[0]], "line 1: 19 names for 19 fields"),
+        ([BROKEN_HEADER.replace("city", "town"), NAMIBIA], "line 1: 19 names for 20 fields"),
         ([WHOLE_HEADER.replace(",city", ""), NAMIBIA], "without city"),
         (
             [BROKEN_HEADER, NAMIBIA, NAMIBIA],
@@ -190,7 +190,7 @@ def test_folder_with_its_own_name(tmp_path: Path) -> None:
     ("header", "row", "message"),
     [
         ("key,latitude,file", "x,1,x.mp3", "there is no column 'longitude'"),
-        ("key,latitude,longitude,file,key", "x,1,2,f,x", "columns named twice: key"),
+        ("key,latitude,longitude,file,key", "x,1,2,f,x", "duplicate columns: key"),
         ("key,latitude,longitude,file,human", "x,1,2,f,7", "'7' is not a number from 0 to 1"),
         ("key,latitude,longitude,file", "x,1,2,f,9", "5 fields where 4 are expected"),
     ],

@@ -54,7 +54,7 @@ def test_filter_names_an_outcome_for_every_file(forty: Path) -> None:
     assert [row["passes"] for row in rows].count("yes") == 32
     assert all(row["reason"] for row in rows if row["passes"] == "no")
     assert "32 of 40 files pass the filters." in result.stderr
-    assert "Skipped files that are not audio by their suffix: clips.csv." in result.stderr
+    assert "Skipped files without an audio suffix: clips.csv." in result.stderr
 
 
 def test_filter_shows_a_table_and_takes_limits(tmp_path: Path) -> None:

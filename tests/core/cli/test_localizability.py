@@ -354,7 +354,7 @@ def test_all_problems_with_tables_are_listed(tmp_path: Path) -> None:
         "line 4, clip c, field rating: '2' is not a number from 0 to 1",
         "line 6, clip d, field error_km: 2 here, 1 before",
         "line 6, clip d, field presence: 0.75 here, 0.5 before",
-        "line 6, clip d, field judge: Ann has rated /m/06mb1 before",
+        "line 6, clip d, field judge: Ann has already rated /m/06mb1",
         "line 7, field key: it is empty",
         "line 7, field judge: it is empty",
         "line 7, field presence: it is empty",

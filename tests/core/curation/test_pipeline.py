@@ -346,7 +346,7 @@ def test_nothing_left_is_an_error_after_the_report(tmp_path: Path) -> None:
 
 def test_files_of_others_are_left_alone(forty: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").touch()
-    with pytest.raises(Agl1kError, match="holds files that curation did not write"):
+    with pytest.raises(Agl1kError, match="contains files that curation did not write"):
         check_output(tmp_path, forty)
     with pytest.raises(Agl1kError, match="inside the folder of raw recordings"):
         check_output(forty / "out", forty)

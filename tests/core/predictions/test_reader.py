@@ -155,8 +155,8 @@ BAD: dict[str, tuple[bytes, str]] = {
     "prose": (b"Dear board, here are my results.", "line 1: The first line names none of"),
     "number": (b"[1, 2]", r"record 1: The record is a number instead of an object.*record 2"),
     "text": (b'["a"]', "record 1: The record is text instead of an object"),
-    "broken": (b'[{"key": "paris",\n "latitude": }]', "line 2: The JSON breaks off or is broken"),
-    "cut": (as_json(RECORDS)[:-9], "The JSON breaks off"),
+    "broken": (b'[{"key": "paris",\n "latitude": }]', "line 2: The JSON is cut off or invalid"),
+    "cut": (as_json(RECORDS)[:-9], "The JSON is cut off"),
     "broken line": (b'{"key":"paris"}\n{"key":"suva"\n', "line 2: The line is not JSON"),
     "deep": (b"[" * 100_000, "nested too deeply"),
     "deep line": (b'{"key":"paris"}\n{"key":' + b"[" * 100_000, "line 2: The JSON is nested"),
@@ -170,16 +170,16 @@ BAD: dict[str, tuple[bytes, str]] = {
     "null id": (as_json([{"key": None, **PARIS}]), "record 1: The record has none"),
     "no id column": (CSV.replace("key", "clip_name").encode(), "names none of the columns key"),
     "unknown clip": (as_json([{"key": "rome"}]), "record 1, clip rome: The benchmark four has no"),
-    "twice": (as_json([RECORDS[0], RECORDS[0]]), "record 2, clip paris: .*before, by record 1"),
-    "twice keyed": (b'{"paris": {"lat":1,"lon":2}, "paris": {"lat":1,"lon":3}}', "names it twice"),
+    "twice": (as_json([RECORDS[0], RECORDS[0]]), "record 2, clip paris: .*already in record 1"),
+    "twice keyed": (b'{"paris": {"lat":1,"lon":2}, "paris": {"lat":1,"lon":3}}', "it twice"),
     "twice field": (
         b'[{"key":"paris"},{"key":"suva","latitude":1,"latitude":2,"longitude":3}]',
-        "record 2, field latitude: The record names it twice",
+        "record 2, field latitude: The record contains it twice",
     ),
     "twice field line": (
         b'{"key":"paris"}\n{"key":"suva","latitude":1,"latitude":2}', "record 2, line 2, field lat"
     ),
-    "twice column": (b"key,city,city\nparis,a,b\n", "line 1, field city: The header names it"),
+    "twice column": (b"key,city,city\nparis,a,b\n", "line 1, field city: The header contains it"),
     "ragged": (CSV.encode() + b"nairobi,1,2\n", "record 3, line 4: The row has 3 fields, .* 7"),
     "open quote": (HEADER.encode() + b'paris,1,2,"P\n', "line 2: The CSV is broken"),
 }  # fmt: skip

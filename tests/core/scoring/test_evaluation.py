@@ -159,7 +159,7 @@ def test_people_may_share_a_clip_and_are_resampled_together(
         e.intervals["distance_km"].high - e.intervals["distance_km"].low for e in (apart, together)
     ]
     assert width[1] > 2 * width[0]
-    with pytest.raises(Agl1kError, match="named twice"):
+    with pytest.raises(Agl1kError, match="has two records"):
         evaluate(benchmark_of_four, make_predictions(keys, points), STRICT)
 
 
