@@ -1,6 +1,6 @@
 """``agl1k`` and ``python -m agl1k_core``; the commands are in ``cli``.
 
-Processes that listen to recordings load this module anew, and should not load all the commands.
+Processes that analyze recordings load this module again, and should not load all the commands.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class Environment:
         return address
 
     def refuse(self, problem: str) -> None:
-        """Note a problem: what is wrong with which variable, and what to set instead."""
+        """Add a problem: what is wrong with which variable, and what to set instead."""
         self._problems.append(problem)
 
     def raise_problems(self) -> None:
@@ -109,7 +109,7 @@ class Config:
 
     @property
     def models_dir(self) -> Path:
-        """Where models are kept: beside all other data."""
+        """The folder for models, beside all other data."""
         return self.data_dir / "models"
 
     @classmethod
@@ -128,7 +128,7 @@ class Config:
 
     @classmethod
     def read(cls, environment: Environment) -> Config:
-        """Read the configuration as part of a larger one; problems stay in ``environment``."""
+        """Read the configuration as part of a larger one; problems are added to ``environment``."""
         audio = environment.text("AGL1K_AUDIO")
         return cls(
             data_dir=data_dir(environment),

@@ -1,4 +1,4 @@
-"""The two kinds of error that users see, and the problems for which a file is refused."""
+"""The two kinds of error that users see, and the problems because of which a file is refused."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Problem:
 
 
 class FileRefusedError(Agl1kError):
-    """A file that cannot be used, with all its problems at once.
+    """A file that cannot be used, with all of its problems.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ MOST_SHOWN = 50
 
 
 class Problems:
-    """Collects the problems of a file: the first ones in full, all of them counted."""
+    """Collects the problems of a file: keeps the first ones, and counts all of them."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -115,7 +115,7 @@ class Problems:
         self.shown = [problem, *self.shown][:MOST_SHOWN]
 
     def refusal(self, problem: Problem | None = None) -> FileRefusedError:
-        """The error for all problems, with one more after which nothing can be read."""
+        """The error for all problems and a last one, after which nothing can be read."""
         if problem is not None:
             self.add(problem)
         return FileRefusedError(self.source, self.shown, self.total)

@@ -38,7 +38,7 @@ def need(name: str) -> ModuleType:
 
 
 class Deferred:
-    """Stands for a module of an extra, which is imported when it is first used."""
+    """A stand-in for a module of an extra, which is imported on first use."""
 
     def __init__(self, name: str) -> None:
         self._name = name

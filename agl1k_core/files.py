@@ -35,7 +35,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file so that readers see either the old content or the new, never a part.
+    """Write a file so that readers see either the old content or the new, never a mixture.
 
     Text is written as UTF-8. Raises ``OSError``.
     """

@@ -1,6 +1,6 @@
-"""Requests over networks that fail: one client, and retries that wait as long as servers ask.
+"""Requests over unreliable networks: one client, and retries that respect Retry-After.
 
-Retry-After as in RFC 9110, section 10.2.3. Messages name a host and what it answered, never the
+Retry-After as in RFC 9110, section 10.2.3. Messages name the host and its answer, never the
 path: names of recordings contain the place.
 """
 
@@ -24,7 +24,7 @@ from tenacity.wait import wait_exponential, wait_random
 from agl1k_core import __version__
 from agl1k_core.errors import Agl1kError
 
-#: Statuses that may be gone at the next attempt; 529 is what some APIs answer when overloaded.
+#: Temporary statuses; some APIs answer 529 when they are overloaded.
 RETRIED_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 
 _THIS_MACHINE = ("all://localhost", "all://127.0.0.1", "all://[::1]")
@@ -34,7 +34,7 @@ _THIS_MACHINE = ("all://localhost", "all://127.0.0.1", "all://[::1]")
 class Patience:
     """How long to wait, and how often to try.
 
-    An answer has stalled after ``read_s`` without a byte; an attempt is broken off after
+    An answer has stalled after ``read_s`` without a byte; an attempt is aborted after
     ``attempt_s``. Waits between attempts double from ``first_wait_s`` up to ``longest_wait_s``.
     """
 
@@ -47,14 +47,14 @@ class Patience:
 
     @property
     def tries(self) -> str:
-        """How often is tried, in words."""
+        """The number of tries, in words."""
         return "once" if self.attempts == 1 else f"{self.attempts} times"
 
 
 class TransientError(Exception):
-    """A failure worth another attempt; the text goes on after "the host …".
+    """A failure worth another attempt; the text continues "the host …".
 
-    ``retry_after_s`` is what the server asked for; ``unreachable`` means that there was no
+    ``retry_after_s`` is the wait that the server asked for; ``unreachable`` means that there was no
     connection at all.
     """
 
@@ -72,7 +72,7 @@ def open_client(patience: Patience) -> httpx.Client:
     The proxy of the environment is used, except for addresses of this machine. Raises
     ``Agl1kError`` if that proxy is not usable.
     """
-    for name in ("httpx", "httpcore"):  # they log addresses, and with them the place
+    for name in ("httpx", "httpcore"):  # they log addresses, which contain the place
         logging.getLogger(name).setLevel(logging.WARNING)
     try:
         return httpx.Client(
@@ -104,7 +104,7 @@ def retrying(patience: Patience, stop: threading.Event | None = None) -> Retryin
 
 
 class _Wait:
-    """As long as the server asks, else twice as long every time."""
+    """As long as the server asks, or else twice as long each time."""
 
     def __init__(self, patience: Patience) -> None:
         self._longest_s = patience.longest_wait_s

@@ -1,6 +1,6 @@
 """Coordinates as models write them, in degrees: decimals, hemispheres, minutes, seconds, pairs.
 
-All patterns take time linear in the length of the text, and texts are cut before the search.
+All patterns take time linear in the length of the text, and long texts are cut first.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _in_signs(match: re.Match[str]) -> str:
 
 
 def read_angle(value: object) -> Angle | None:
-    """The coordinate in a number or a text; None unless there is exactly one."""
+    """The coordinate that a number or a text contains; None unless there is exactly one."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -99,8 +99,8 @@ def read_angle(value: object) -> Angle | None:
 def read_pair(text: str, *, lon_first: bool = False) -> tuple[float, float] | None:
     """Latitude and longitude in a text with exactly two coordinates, by hemisphere or order.
 
-    Without hemispheres latitude comes first, or second with ``lon_first``, unless only the other
-    order is on Earth.
+    Without hemispheres, latitude comes first, or second with ``lon_first``, unless only the other
+    order gives a point on Earth.
     """
     if len(text) > 2 * _LONGEST_VALUE:
         return None

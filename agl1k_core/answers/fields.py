@@ -1,6 +1,6 @@
-"""Finds and judges the fields of an answer that is already an object.
+"""Finds and interprets the fields of an answer that is already an object.
 
-Of a list of candidates the most confident one counts, or the first if there are no confidences.
+In a list of candidates the most confident one counts, or the first if no confidence is given.
 Both coordinates always come from the same object.
 """
 
@@ -99,7 +99,7 @@ def _has_point(fields: Mapping[str, object]) -> bool:
 
 
 def _objects(tree: object) -> Iterator[Mapping[str, object]]:
-    """Objects from the outside in; of a list of objects the one that counts."""
+    """Objects from the outside in; of a list of objects, only the one that counts."""
     queue: deque[object] = deque([tree])
     aside: deque[object] = deque()
     for _ in range(_MOST_NODES):
@@ -194,7 +194,7 @@ def _named_place(text: str) -> Fields:
 
 
 def judge(fields: Mapping[str, object], *, spoken: bool) -> Answer:
-    """Status, point and labels of an answer's fields.
+    """Status, point and labels from an answer's fields.
 
     (0, 0) is a refusal whatever the labels say; a single 0 is a coordinate. ``spoken`` means that
     the fields are the model's own words, where null says "I cannot tell"; in a table, null is an

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """The status of a clip's answer.
+    """The status of the answer for a clip.
 
     ``answered``: it has a usable point. ``refused``: it says, in words or fields, that the place
     cannot or will not be given. ``unparseable``: it has no usable point; its place names still
@@ -66,5 +66,5 @@ class Answer:
 
 
 LABELS = ("city", "country", "continent")
-#: The fields of a place; protocols may judge them as found.
+#: The fields of a place; protocols may look at them as found.
 GIVEN = ("latitude", "longitude", *LABELS)

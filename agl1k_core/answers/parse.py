@@ -25,7 +25,7 @@ from agl1k_core.answers.text import key_values, plain_latex, prose_fields
 #: The conclusion is at the end of an answer, so only the end of a longer text is read.
 _LONGEST_TEXT = 200_000
 _MOST_BRACKETS = 200
-#: json_repair backtracks, and longer texts are broken in some other way.
+#: json_repair backtracks; longer texts are not worth repairing.
 _LONGEST_REPAIR = 20_000
 _THINKING = re.compile(
     r"<(/?)(?:think|thinking|thought|reasoning|analysis|scratchpad|reflection)(?: [^<>]{0,80})?>",
@@ -132,7 +132,7 @@ def _from_tree(tree: dict[str, object] | list[object], depth: int) -> Answer | N
 
 
 def _declines(told: object) -> bool:
-    """Whether the value of "error" is the model itself declining to name a place."""
+    """Whether the value of "error" is the model's own refusal to name a place."""
     if not isinstance(told, str) or is_failed_call(told):
         return False
     return bool(_OF_A_PLACE.search(told)) and is_refusing_prose(told)
@@ -143,7 +143,7 @@ def _if_point(fields: Fields) -> Answer | None:
 
 
 def _texts_within(tree: object) -> Iterator[str]:
-    """Texts under keys that APIs use for the answer itself, down to a few levels."""
+    """Texts under keys that APIs use for the answer itself, a few levels deep."""
     level = [tree]
     for _ in range(5):
         items = [item for node in level if isinstance(node, dict) for item in node.items()]
@@ -177,7 +177,7 @@ def embedded_objects(text: str) -> Iterator[object]:
             tree, position = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
             position = start + 1
-            effort -= error.pos  # creating the error counts the lines up to there
+            effort -= error.pos  # creating the error counts all lines before it
         except (RecursionError, ValueError):
             return
         else:
@@ -218,7 +218,7 @@ def _repaired(broken: str) -> object:
         return None
     try:
         return json_repair.loads(broken, skip_json_loads=True)
-    except Exception:  # a model's text may break the library, and must not break us
+    except Exception:  # a model's text may crash the library, but must not crash us
         return None
 
 

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from importlib import resources
 
-#: A text says what it is about at its beginning, and concludes at its end.
+#: A text states its subject at the beginning, and its conclusion at the end.
 _SEARCHED = 2000
 
 

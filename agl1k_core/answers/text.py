@@ -42,7 +42,7 @@ _WKT_POINT = re.compile(
     r"\bPOINT ?\( ?(-?\d{1,3}(?:\.\d{1,20})?) {1,3}(-?\d{1,3}(?:\.\d{1,20})?) ?\)", re.IGNORECASE
 )
 _QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.){0,300})\"")
-#: Up to a quotation mark that does not mean seconds.
+#: Up to a quotation mark that is not the sign for seconds.
 _BARE = re.compile(r"(?:[^\n\r;{}\"|<]|(?<=[\d'])\"){0,120}")
 #: A bracket ends a coordinate unless it contains the hemisphere, as in "33.87 (S)".
 _COORDINATE_END = re.compile(
@@ -88,7 +88,7 @@ def key_values(text: str) -> Fields:
     fields: Fields = {}
     keys = list(_KEY.finditer(text))
     ends = [key.start() for key in keys[1:]] + [len(text)]
-    for match, end in zip(keys, ends, strict=False):  # without keys there is still one end
+    for match, end in zip(keys, ends, strict=False):  # without keys, split into one piece
         key = match["key"] or match["label"]
         name = field_of_key(key)
         quoted = _QUOTED.match(text, match.end())
@@ -119,7 +119,7 @@ def _bare(rest: str) -> str:
 
 
 def _coordinate_text(value: str) -> str:
-    """The coordinate at the beginning of the rest of a line; a range is kept: it is not a point."""
+    """The coordinate at the start of the rest of a line; a range, which is no point, is kept."""
     text = tidy(value).strip(" *_`(")
     return text if _RANGE.match(text) else _COORDINATE_END.split(text, maxsplit=1)[0].strip()
 

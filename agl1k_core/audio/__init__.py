@@ -1,4 +1,4 @@
-"""Recordings as sound: decoding, inspection, the four acoustic filters."""
+"""Recordings as sound: decoding, inspection and the four acoustic filters."""
 
 import lazy_loader
 

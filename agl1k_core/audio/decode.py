@@ -1,8 +1,8 @@
 """Decodes recordings, draws their outline, and copies them without tags.
 
-FFmpeg decodes, remuxes and encodes, through PyAV, which brings the libraries along. Samples are
+FFmpeg decodes, remuxes and encodes, through PyAV, which includes the libraries. Samples are
 float32 with full scale at ±1, shape ``(n_channels, n_samples)``, as in librosa. Messages say what
-is wrong with a file, but not its name: names and tags of geotagged recordings tell the place, and
+is wrong with a file, but not its name: names and tags of geotagged recordings reveal the place, and
 messages end up in logs. Callers add the key or the path if it may be shown.
 """
 
@@ -87,7 +87,7 @@ class AudioInfo:
 
 
 class Recording:
-    """An open recording: its rate and channels, and its samples block by block.
+    """An open recording: its rate and channels, and its samples in blocks.
 
     Attributes
     ----------
@@ -112,25 +112,25 @@ class Recording:
         first = next(self._frames, None)
         if first is None:
             raise Agl1kError(REASONS["undecodable"])
-        # Of the frame, not of the header: HE-AAC decodes at twice the rate that it declares.
+        # Taken from the frame: HE-AAC decodes at twice the rate that the header declares.
         self.sample_rate_hz: int = first.sample_rate
         self.channels: int = first.layout.nb_channels
         self._layout = first.layout
         self._frames = itertools.chain([first], self._frames)
 
     def blocks(self, n_samples: int = BLOCK_SAMPLES) -> Iterator[Samples]:
-        """Decode the recording, which is possible once.
+        """Decode the recording; this can be done only once.
 
         Parameters
         ----------
         n_samples
-            Blocks have at least so many samples in each channel; the last one may be shorter.
+            Blocks have at least this many samples per channel; the last one may be shorter.
 
         Yields
         ------
         ndarray of float32, shape (channels, n)
             Full scale is ±1; samples of float files may be beyond it, NaN or infinite. If a file
-            changes its rate or channels midway, those of its beginning are kept.
+            changes its rate or channels midway, the initial ones are kept.
 
         Raises
         ------
@@ -140,7 +140,7 @@ class Recording:
         waiting, unit, found = av.AudioFifo(), Fraction(1, self.sample_rate_hz), False
         for frame in self._planar():
             found = True
-            frame.pts, frame.time_base = None, unit  # the resampler's differ
+            frame.pts, frame.time_base = None, unit  # the resampler's names differ
             waiting.write(frame)
             if waiting.samples >= n_samples:
                 yield _all_of(waiting)
@@ -150,7 +150,7 @@ class Recording:
             raise Agl1kError(REASONS["undecodable"])
 
     def _planar(self) -> Iterator[av.AudioFrame]:
-        """Frames of float samples, a plane for each channel."""
+        """Frames of float samples, one plane per channel."""
         resampler, before = self._resampler(), None
         wanted = ("fltp", self._layout.name, self.sample_rate_hz)
         for frame in self._frames:
@@ -222,14 +222,14 @@ def outline(path: Path, n: int = 200) -> tuple[AudioInfo, list[float]]:
     path
         The recording.
     n
-        Number of peaks.
+        The number of peaks.
 
     Returns
     -------
     info : AudioInfo
         What ``probe`` returns.
     peaks : list of float
-        The ``n`` peaks that draw the recording, 0 to 1, the loudest being 1; all 0 in silence.
+        ``n`` peaks of the waveform, 0 to 1; the loudest is 1, and all are 0 in silence.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def tag_free_copy(source: Path, target: Path) -> Path:
     source
         The recording.
     target
-        Where the copy goes; its suffix is replaced by ``.mp3`` or ``.m4a``.
+        The path of the copy; its suffix is replaced by ``.mp3`` or ``.m4a``.
 
     Returns
     -------
@@ -319,7 +319,7 @@ def _declared_s(container: av.container.InputContainer, stream: av.AudioStream) 
     if stream.duration is None or stream.time_base is None:
         return None
     declared_s = float(stream.duration * stream.time_base)
-    # Without a header FFmpeg guesses: the size by the bit rate of the beginning.
+    # Without a header, FFmpeg estimates it from the size and the initial bit rate.
     bit_rate = stream.codec_context.bit_rate
     guessed_s = 8 * container.size / bit_rate if bit_rate else 0.0
     guesses = container.format.name in ("mp3", "aac")
@@ -330,7 +330,7 @@ def _decoded(
     container: av.container.InputContainer, stream: av.AudioStream
 ) -> Iterator[av.AudioFrame]:
     """All frames that can be decoded; damaged ones are skipped, as players do."""
-    with suppress(av.FFmpegError):  # a recording ends where it can no longer be read
+    with suppress(av.FFmpegError):  # the recording ends at the point that can no longer be read
         for packet in container.demux(stream):
             try:
                 frames = packet.decode()
@@ -369,7 +369,7 @@ class _UnknownFramesError(Exception):
 
 
 def _written(target: Path, write: Callable[[Path], None]) -> bool:
-    """Let ``write`` fill a new file that replaces ``target``; False if FFmpeg cannot."""
+    """Let ``write`` write a new file that replaces ``target``; False if FFmpeg cannot."""
     try:
         with replacing(target) as part:
             write(part)

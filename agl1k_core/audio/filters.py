@@ -33,12 +33,12 @@ from agl1k_core.errors import Agl1kError
 Audio = npt.NDArray[np.floating[Any]]
 
 FRAME_S = 0.0464
-#: The highest value that 16-bit sound reaches on both sides of zero.
+#: The highest value that 16-bit sound can reach with either sign.
 FULL_SCALE = 32767 / 32768
 
 _LOWEST_BIN = 2
 _SUM_OF = 1024
-_FRAMES_AT_ONCE = 32  # more no longer fit into a processor's cache
+_FRAMES_AT_ONCE = 32  # more no longer fits into a processor's cache
 
 _RULES = (
     ("rms_energy", "min_rms_energy", "too quiet: RMS energy"),
@@ -58,7 +58,7 @@ def rms_energy(samples: Audio, sample_rate_hz: int) -> float:
     samples
         Sound of shape ``(n,)`` or ``(channels, n)``, floating-point with full scale at ±1.
     sample_rate_hz
-        Samples per second and channel (has no influence).
+        Samples per second and channel (has no effect).
 
     Returns
     -------
@@ -80,7 +80,7 @@ def rms_energy(samples: Audio, sample_rate_hz: int) -> float:
 
 
 def spectral_flatness(samples: Audio, sample_rate_hz: int) -> float:
-    """Geometric mean by arithmetic mean of the power spectrum, equation (2) of "The Sonar Moment".
+    """Geometric over arithmetic mean of the power spectrum, equation (2) of "The Sonar Moment".
 
     ``exp(mean(log P[k])) / mean(P[k])``
 
@@ -123,7 +123,7 @@ def clipping_ratio(samples: Audio, sample_rate_hz: int) -> float:
     samples
         Sound of shape ``(n,)`` or ``(channels, n)``, floating-point with full scale at ±1.
     sample_rate_hz
-        Samples per second and channel (has no influence).
+        Samples per second and channel (has no effect).
 
     Returns
     -------
@@ -178,7 +178,7 @@ def acoustic_complexity(samples: Audio, sample_rate_hz: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class AcousticMeasures:
-    """Measures of one recording.
+    """The measures of one recording.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class AcousticMeasures:
 
 @dataclass(frozen=True)
 class AcousticFilters:
-    """Thresholds that a recording must meet; ``docs/filters.md`` shows where they come from.
+    """Thresholds that a recording must meet; ``docs/filters.md`` gives the evidence for them.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def measure(blocks: Iterable[Audio], sample_rate_hz: int) -> AcousticMeasures:
     ----------
     blocks
         Successive blocks of shape ``(n,)`` or ``(channels, n)``, floating-point with full scale at
-        ±1. Their number of channels is the same.
+        ±1, all with the same number of channels.
     sample_rate_hz
         Samples per second and channel.
 
@@ -455,7 +455,7 @@ class _Spectrum:
 
 
 def all_finite(samples: Audio) -> bool:
-    """Whether no sample is NaN or infinite; fast if that is so."""
+    """Whether no sample is NaN or infinite; fast if none is."""
     with np.errstate(invalid="ignore", over="ignore"):
         total = samples.sum()
     return bool(np.isfinite(total) or np.isfinite(samples).all())
@@ -486,7 +486,7 @@ def _floating(block: Audio) -> Audio:
 
 
 def _square_sum(samples: Audio) -> float:
-    """Short sums in the samples' own precision, added up in double precision."""
+    """Sums of short parts in the samples' own precision, added up in double precision."""
     whole = len(samples) // _SUM_OF * _SUM_OF
     rows = samples[:whole].reshape(-1, _SUM_OF)
     rest = samples[whole:].astype(np.float64)

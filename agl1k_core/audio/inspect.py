@@ -1,7 +1,7 @@
 """Inspects one file: a recording that can be used, or a named reason why not.
 
-``inspect_recording`` never raises for the content of a file: folders of recordings hold broken
-files, and each should cost only itself.
+``inspect_recording`` never raises for the content of a file: folders of recordings contain broken
+files, and one of them should not stop the others.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Outcome(StrEnum):
 
 
 class Note(StrEnum):
-    """What is odd in a file, but does not prevent its use."""
+    """Oddities of a file that do not prevent its use."""
 
     PHASE_CANCELLING = "phase_cancelling"
     DC_OFFSET = "dc_offset"
@@ -68,10 +68,10 @@ class Inspection:
     outcome
         Whether the file can be used, or why not.
     message
-        What is wrong and what to do, in a sentence; empty if the file can be used. It does not
-        hold the name of the file.
+        What is wrong and what to do, in a sentence; empty if the file can be used. It never
+        contains the name of the file.
     notes
-        What is odd in the file, but does not prevent its use.
+        Oddities of the file that do not prevent its use.
     info
         Duration in seconds, sample rate in Hz, channels and codec; None if the file could not be
         decoded.
@@ -98,7 +98,7 @@ class Inspection:
 
 
 def inspect_recording(path: Path, sound: MonoBuffer | None = None) -> Inspection:
-    """Decode a file once and report what it is.
+    """Decode a file once and report whether it can be used.
 
     Broken files are results, not errors: nothing is raised for the content of a file.
 
@@ -212,7 +212,7 @@ def _notes(path: Path, formats: frozenset[str], measures: AcousticMeasures) -> t
 
 
 def _missing_end(path: Path, recording: decode.Recording, duration_s: float) -> str:
-    """A sentence if the end of the file is missing, and its format allows to detect that.
+    """A sentence if the end of the file is missing, for formats in which that can be detected.
 
     MP3 without a header and bare AAC are complete wherever they end.
     """
@@ -231,7 +231,7 @@ def _missing_end(path: Path, recording: decode.Recording, duration_s: float) -> 
 
 
 def _wav_is_cut(path: Path) -> bool:
-    """Whether the file is shorter than its RIFF header says; streamed files do not say."""
+    """Whether the file is shorter than its RIFF header says; streamed files have no length."""
     with path.open("rb") as file:
         header = file.read(8)
     said = int.from_bytes(header[4:8], "little")

@@ -28,7 +28,7 @@ _IN_MEMORY_BYTES = 16 << 20
 
 
 class NoRoomError(Agl1kError):
-    """The temporary folder cannot be written; that says nothing about the recording."""
+    """The temporary folder cannot be written; the recording is not to blame."""
 
 
 def mono_blocks(path: Path, sample_rate_hz: int, *, first_channel: bool = False) -> Iterator[Mono]:
@@ -60,7 +60,7 @@ def mono_blocks(path: Path, sample_rate_hz: int, *, first_channel: bool = False)
 
 
 def resampled(blocks: Iterator[Mono], rate_hz: int, target_hz: int) -> Iterator[Mono]:
-    """Blocks at another rate; the same samples however the sound is cut into blocks."""
+    """Blocks at another rate; the samples do not depend on how the sound is cut into blocks."""
     resampler = _Resampler(rate_hz, target_hz)
     for block in blocks:
         yield from resampler.add(block)
@@ -161,7 +161,7 @@ class _Resampler:
         self._resampler = av.AudioResampler(format="fltp", layout="mono", rate=target_hz)
 
     def add(self, block: Mono) -> Iterator[Mono]:
-        """What can be computed with the next block."""
+        """The samples that can be computed with the next block."""
         if self._same:
             return iter([block])
         frame = av.AudioFrame.from_ndarray(block[np.newaxis], format="fltp", layout="mono")
@@ -169,7 +169,7 @@ class _Resampler:
         return _arrays(self._resampler.resample(frame))
 
     def finish(self) -> Iterator[Mono]:
-        """The rest."""
+        """The remaining samples."""
         return iter(()) if self._same else _arrays(self._resampler.resample(None))
 
 

@@ -41,7 +41,7 @@ class Source:
     """An address, and what is known about the file there.
 
     ``checksums`` maps ``md5``, ``sha1``, ``sha256``, ``sha512`` to hex digests; ``check`` raises
-    ``Agl1kError`` if the downloaded file is not what it should be.
+    ``Agl1kError`` if the downloaded file is not the expected one.
     """
 
     url: str
@@ -74,7 +74,7 @@ def download(
     patience: Patience,
     stop: threading.Event | None = None,
 ) -> Received:
-    """Fetch ``source`` into ``target``, resuming what an earlier attempt left in ``<target>.part``.
+    """Fetch ``source`` into ``target``, resuming a partial download in ``<target>.part``.
 
     ``stop`` ends it at the next chunk. Raises ``Agl1kError``; ``FolderError`` and
     ``UnreachableError`` if other files would fail as well.
@@ -202,7 +202,7 @@ def _verify(part: _Part, digests: Mapping[str, str], check: Callable[[Path], obj
 
 
 class _Part:
-    """The incomplete file ``<target>.part``, and beside it the version that it belongs to."""
+    """The incomplete file ``<target>.part`` and, beside it, the version that it belongs to."""
 
     def __init__(self, target: Path) -> None:
         self.target = target

@@ -1,7 +1,7 @@
 """Fetches the published table and its recordings.
 
 Recordings are stored by key (``recordings.recording_name``), because file names are not unique.
-Nothing is requested before a person asks for it.
+Nothing is requested until a person asks for it.
 """
 
 from __future__ import annotations
@@ -136,14 +136,14 @@ def fetch_recordings(
     keys
         Clips to fetch; all by default.
     workers
-        Downloads at once.
+        Number of simultaneous downloads.
     progress
         Called in this thread after each recording.
     checksum_url
         Template of addresses of checksums in the Internet Archive's ``_files.xml`` format; ``""``
         for none. By default the Archive's own are used for recordings that come from there.
     patience
-        How long to wait, and how often to try.
+        How long to wait and how often to try.
 
     Returns
     -------
@@ -191,7 +191,7 @@ def _in_parallel(
                 results[result.key] = result
                 if progress:
                     progress(result)
-        except BaseException:  # Ctrl-C too: running downloads end soon, and their parts are kept
+        except BaseException:  # also Ctrl-C: running downloads end soon, and their parts are kept
             run.stop("stopped")
             pool.shutdown(cancel_futures=True)
             raise
@@ -310,7 +310,7 @@ def _source(benchmark: Benchmark, clip: Clip, checksums: Mapping[str, str]) -> S
 
 
 def _filled(template: str, clip: Clip) -> str:
-    """A clip's address. A key or name of dots alone would lead out of its folder, so it raises."""
+    """A clip's address; raises for a key or name of dots alone, which would leave its folder."""
     values = {"{key}": clip.key, "{file_name}": clip.file_name}
     for name, value in values.items():
         if name in template and not value.strip("."):

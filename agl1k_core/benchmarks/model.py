@@ -1,8 +1,8 @@
 """A benchmark: clips whose place is known, with a name, a version and a content hash.
 
-Conventions: latitude before longitude, degrees, WGS-84. A clip is known by its ``key`` alone;
-file names are not unique. Class values are the share of time, 0 to 1, in which a class sounds;
-a class counts as present from ``PRESENT_FROM`` on (Zhang et al. 2026, "The Sonar Moment",
+Conventions: latitude before longitude, degrees, WGS-84. A clip is identified by its ``key`` alone;
+file names are not unique. Class values are the share of time, 0 to 1, in which a class is heard;
+a class counts as present from ``PRESENT_FROM`` (Zhang et al. 2026, "The Sonar Moment",
 section 3.4 and appendix A.4).
 """
 
@@ -24,7 +24,7 @@ from agl1k_core import places
 
 PRESENT_FROM = 0.1
 
-#: Sound classes of a clip: our names, and the published table's columns.
+#: Sound classes of a clip: our names and the published table's columns.
 CLASSES: Mapping[str, str] = {
     "human": "human_sounds",
     "animal": "animal",
@@ -86,7 +86,7 @@ class Clip:
     classes: Mapping[str, float] = field(default_factory=dict)
 
     def has(self, sound_class: str) -> bool:
-        """Whether a class of ``CLASSES`` sounds for a share of at least ``PRESENT_FROM``."""
+        """Whether a class of ``CLASSES`` is heard for a share of at least ``PRESENT_FROM``."""
         return self.classes.get(sound_class, 0.0) >= PRESENT_FROM
 
 
@@ -115,7 +115,7 @@ class Benchmark:
     clips
         The clips.
     notice
-        What players must know about it.
+        What players need to know about it.
     audio_dir
         The folder of its recordings (see ``find_recording``), None if there is none.
     audio_url
@@ -235,7 +235,7 @@ class Benchmark:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of what scoring depends on, whatever the order and format of the table."""
+        """SHA-256 of what scoring depends on; the order and format of the table do not matter."""
         digest = hashlib.sha256()
         for clip in sorted(self.clips, key=lambda clip: clip.key):
             fields = (clip.key, clip.lat, clip.lon, clip.city, clip.country, clip.continent)

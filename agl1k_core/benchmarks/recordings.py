@@ -16,7 +16,7 @@ from agl1k_core.benchmarks.model import Benchmark, Clip
 
 SUFFIXES = (".mp3", ".m4a", ".ogg", ".opus", ".flac", ".wav", ".aac")
 
-#: Keys that are the same file name on every system; others get a hash for their odd characters.
+#: Keys that are valid file names on every system; in others a hash replaces odd characters.
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
 
 

@@ -1,4 +1,4 @@
-"""Which benchmarks this machine has, and how one is named."""
+"""The benchmarks on this machine, and loading one by name."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ START_UP = Patience(connect_s=5, read_s=10, attempt_s=30, attempts=2, longest_wa
 
 @dataclass(frozen=True)
 class Registry:
-    """Benchmarks by slug, the slug of the default, and what the operator should know."""
+    """Benchmarks by slug, the slug of the default, and problems for the operator."""
 
     benchmarks: Mapping[str, Benchmark]
     default: str
@@ -134,7 +134,7 @@ def _read_fetched(config: Config) -> Benchmark:
 
 
 def load_table(table: Path | CsvTable, config: Config) -> Benchmark:
-    """Read a table in the published format, with the recordings that lie beside it if any do."""
+    """Read a table in the published format, and the recordings beside it if there are any."""
     path = table.path if isinstance(table, CsvTable) else table
     beside = (path.parent / name for name in ("audio", "audios"))
     found = next((folder for folder in beside if folder.is_dir()), None)
@@ -143,7 +143,7 @@ def load_table(table: Path | CsvTable, config: Config) -> Benchmark:
 
 
 def _silence_of(benchmark: Benchmark) -> list[str]:
-    """A table without recordings can be scored on; the operator should know it cannot be played."""
+    """A warning for the operator if no recording of a benchmark is available."""
     folder = benchmark.audio_dir
     if benchmark.audio_url or folder is None:
         return []

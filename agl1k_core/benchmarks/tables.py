@@ -1,8 +1,8 @@
-"""Reads tables of clips into ``Benchmark``, and names every problem with its line.
+"""Reads tables of clips into a ``Benchmark``, and reports every problem with its line.
 
 ``docs/benchmark-format.md`` documents the folder format. The published table has 19 names for 20
 fields, because ``channel`` and ``environment_and_background`` share one name there; that one defect
-is repaired, and any other mismatch is an error that names line and count.
+is repaired, and any other mismatch is an error with the line and the counts.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def read_rows(
         Checks the header: from its names, the number of fields in the first row (0 without rows)
         and ``problems``, it returns the names of the columns.
     empty
-        The problem of a table without rows, if that is one.
+        The problem to report for a table without rows, if any.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""What sounds in the clips of a benchmark folder: the file ``tags.json``.
+"""The sounds in the clips of a benchmark folder: the file ``tags.json``.
 
-It lies beside the table, is optional, and no score depends on it. ``docs/benchmark-format.md``
+It is beside the table, is optional, and no score depends on it. ``docs/benchmark-format.md``
 documents it; ``agl1k curate`` and the demo pack's script write it.
 """
 
@@ -22,12 +22,12 @@ _TODO = "Run agl1k curate again, or remove the file"
 
 @dataclass(frozen=True, slots=True)
 class ClipTags:
-    """What sounds in a clip.
+    """The sounds in a clip.
 
     Attributes
     ----------
     presence
-        Share of time, 0 to 1, of each AudioSet id; the longest first.
+        Share of time, 0 to 1, of each AudioSet id, the longest first.
     localizability
         The clip's ``l_k``, None without a model.
     """
@@ -38,14 +38,14 @@ class ClipTags:
 
 @dataclass(frozen=True)
 class FolderTags:
-    """What sounds in the clips of a folder.
+    """The sounds in the clips of a folder.
 
     Attributes
     ----------
     clips
         Tags by the clip's key.
     tagger
-        Backend, weights and threshold, as from ``localizability.tagger_of``; empty if unknown.
+        Backend, weights and threshold, see ``localizability.tagger_of``; empty if unknown.
     theta
         Threshold of the localizability model, None without one.
     """
@@ -61,7 +61,7 @@ def read_tags(folder: Path | None) -> FolderTags:
     Returns
     -------
     FolderTags
-        Empty if there is no folder, or it holds no ``tags.json``.
+        Empty if there is no folder, or no ``tags.json`` in it.
 
     Raises
     ------

@@ -14,7 +14,7 @@ _MEASURES = ("rms_energy", "spectral_flatness", "clipping_ratio", "complexity_pe
 
 
 def filter_table(analyses: Sequence[tuple[Path, Analysis]]) -> Table:
-    """A line per file: the measures, and whether it passes the filters."""
+    """One line per file: the measures, and whether it passes the filters."""
     headings = ("seconds", "RMS energy", "flatness", "clipping", "complexity", "passes")
     table = _table(headings, "why not")
     for path, analysis in analyses:
@@ -25,7 +25,7 @@ def filter_table(analyses: Sequence[tuple[Path, Analysis]]) -> Table:
 
 
 def tag_table(analyses: Sequence[tuple[Path, Analysis]]) -> Table:
-    """A line per file: the classes that are present longest."""
+    """One line per file: the classes that are present longest."""
     table = _table(("seconds",), "what sounds, and for which share of the time")
     for path, analysis in analyses:
         text = top_tags(analysis) or _why_not(analysis) or "no class is present"

@@ -235,7 +235,7 @@ def _analyzed(
 
 
 def show_progress(bar: Any, done: int, total: int) -> None:
-    """Move a bar; files that an earlier run analyzed do not count as speed."""
+    """Move a progress bar; files analyzed by an earlier run do not count for its speed."""
     if bar.total is None:
         bar.initial = done
         bar.reset(total)

@@ -1,4 +1,4 @@
-"""Commands of the floors above the core, which live in a checkout and not in the wheel."""
+"""Commands of packages above the core, which are in a checkout but not in the wheel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agl1k_core.extras import check
 
 
 def run_above(module: str, argv: Sequence[str], *, needs: str) -> None:
-    """Run a module above the core as ``__main__``; imports of those floors are not allowed here.
+    """Run a module above the core as ``__main__``; it must not be imported here.
 
     Raises ``Agl1kError`` if there is no checkout, or ``needs``, a module of an extra, is missing.
     """

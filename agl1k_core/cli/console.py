@@ -1,4 +1,4 @@
-"""What commands share: where they write, how a refusal ends them, and common options."""
+"""What commands share: output, exit codes after errors, and common options."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The command line ``agl1k``: its groups of commands.
 
-Exit codes: 0 done, 1 refused with the problems on stderr, 2 wrong usage. Commands import pandas
+Exit codes: 0 success, 1 failure with the problems on stderr, 2 wrong usage. Commands import pandas
 only when they need it: those that analyze recordings start processes with the same modules.
 """
 

@@ -18,7 +18,7 @@ app = typer.Typer()
 
 
 class ProtocolName(StrEnum):
-    """The protocols that score a file."""
+    """The protocols by which a file is scored."""
 
     STRICT = "strict"
     PAPER = "paper"

@@ -30,17 +30,17 @@ from agl1k_core.extras import check
 from agl1k_core.files import sha256_of_file
 from agl1k_core.tagging import FloatArray, Tagger
 
-#: Suffixes of the files in a folder that are taken for recordings.
+#: Suffixes of the files in a folder that are treated as recordings.
 _KNOWN = """
 .mp3 .mp2 .m4a .m4b .mp4 .aac .ogg .oga .opus .flac .wav .w64 .aif .aiff .caf .au .wma .webm .mka
 .ape .wv .tta .ac3 .amr .3gp
 """
 AUDIO_SUFFIXES = frozenset(_KNOWN.split())
-#: Beside the outcomes of ``inspect_recording``: the decoder ended its process, or raised an
+#: Besides the outcomes of ``inspect_recording``: the decoder killed its process, or raised an
 #: unexpected error.
 CRASHED, FAILED = "crashed", "failed"
 
-#: Increased if the same file would get another analysis than before.
+#: Increased when the analysis of a file would come out differently.
 _VERSION = 1
 
 
@@ -55,7 +55,7 @@ class Analysis:
     message
         What is wrong and what to do; empty for ``ok``.
     notes
-        What is odd, of ``audio.Note``.
+        Oddities, as ``audio.Note``.
     duration_s, sample_rate_hz, channels, codec
         Properties of the recording; None or empty if it could not be decoded.
     measures
@@ -158,7 +158,7 @@ class Analyzer:
         Parameters
         ----------
         path
-            The file. Whatever it holds, there is a result.
+            The file. There is a result whatever its content.
 
         Raises
         ------
@@ -215,7 +215,7 @@ class Analyzer:
 
 
 class _Hashed:
-    """Blocks of sound, hashed as they pass by."""
+    """Blocks of sound, hashed as they pass through."""
 
     def __init__(self, blocks: Iterable[FloatArray]) -> None:
         self.digest = hashlib.sha256()
@@ -223,7 +223,7 @@ class _Hashed:
 
     def __iter__(self) -> Iterator[FloatArray]:
         for block in self._blocks:
-            # 16 bits: sound that another decoder rounds differently is still the same sound
+            # 16 bits, so that the rounding of another decoder makes no difference
             self.digest.update(np.rint(block * 32767).astype("<i2").tobytes())
             yield block
 
@@ -237,7 +237,7 @@ def recordings_in(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     Parameters
     ----------
     paths
-        Files, which are taken whatever their suffix and even if they do not exist, and folders,
+        Files, which are taken whatever their suffix, even if they do not exist; and folders,
         of which all files with a suffix of audio are taken, except hidden ones.
 
     Returns
@@ -271,7 +271,7 @@ def recordings_in(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
 
 
 def _files_below(folder: Path, unreadable: list[Path]) -> Iterator[Path]:
-    """Files and broken links, except hidden ones; each folder once, whatever links lead to it."""
+    """Files and broken links, except hidden ones; each folder once, even if linked twice."""
     seen: set[str] = set()
 
     def note(error: OSError) -> None:
@@ -321,7 +321,7 @@ def analyze_all(
     >>> analysis.outcome
     'missing'
     """
-    check("av")  # report once what is missing, not for each file
+    check("av")  # report a missing tagger once, not for each file
     _ = analyzer.settings
     if workers < 1:
         yield from ((path, analyzer.analyze(path)) for path in paths)
@@ -340,7 +340,7 @@ def analyze_all(
 def _until_a_crash(
     waiting: deque[Path], suspects: list[Path], analyzer: Analyzer, workers: int
 ) -> Iterator[tuple[Path, Analysis]]:
-    """Analyze ``waiting``; if a process dies, ``suspects`` are the files that it may have had."""
+    """Analyze ``waiting``; if a process dies, ``suspects`` are the files that may be the cause."""
     running: dict[Future[Analysis], Path] = {}
     pool = _pool(analyzer, workers)
     try:
@@ -365,7 +365,7 @@ class IsolatedWorker:
         self._pool: ProcessPoolExecutor | None = None
 
     def analyze(self, path: Path) -> Analysis:
-        """The analysis of one file; the content of the file raises nothing."""
+        """The analysis of one file; never raises because of its content."""
         self._pool = self._pool or _pool(self._analyzer, 1)
         try:
             return self._pool.submit(_analyze, path).result()

@@ -1,4 +1,4 @@
-"""A table and a folder of raw recordings: what curation starts from."""
+"""A table and a folder of raw recordings: the input of curation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Collection:
     recorded
         When each recording was made, by key, if the table says so.
     unlisted
-        Recordings in the folder that are not in the table.
+        Recordings in the folder that the table does not list.
     """
 
     benchmark: Benchmark

@@ -2,7 +2,7 @@
 
 ``docs/benchmark-format.md`` describes ``clips.csv``, ``benchmark.json`` and the recordings. The
 other files are ``report.csv`` (every clip and its verdict), ``summary.md``, ``curation.json``
-(settings), ``tags.json`` (what sounds in each clip) and ``review.csv`` (a person's decisions).
+(settings), ``tags.json`` (the sounds in each clip) and ``review.csv`` (a person's decisions).
 Nothing depends on the time or the machine, so the same run writes the same bytes.
 """
 
@@ -56,7 +56,7 @@ def write_folder(
     name
         The name of a new benchmark. Default: the name of the folder.
     copied
-        Called after each recording that was copied.
+        Called after each copied recording.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def _files_of(table: Path) -> set[str]:
-    """The recordings that an earlier run put here, according to its table."""
+    """The recordings that an earlier run copied here, according to its table."""
     if not table.is_file():
         return set()
     with table.open(encoding="utf-8", newline="") as file:
@@ -183,7 +183,7 @@ def _report_row(item: Judged, curated: Curated) -> dict[str, Any]:
 
 
 def _tags(curated: Curated) -> str:
-    """The text of ``tags.json``: what sounds in each clip that is in, and its localizability."""
+    """The text of ``tags.json``: the sounds in each selected clip, and its localizability."""
     clips = {
         item.clip.key: ClipTags(item.analysis.tags.get("presence", {}), item.localizability)
         for item in curated.chosen
@@ -197,7 +197,7 @@ def _tags(curated: Curated) -> str:
 
 
 def _info(curated: Curated, out: Path, name: str) -> dict[str, str]:
-    """The content of ``benchmark.json`` for a new benchmark; an existing one is a person's."""
+    """The content of ``benchmark.json`` for a new benchmark; an existing file is not changed."""
     name = name or out.resolve().name
     slug = places.fold(name).replace(" ", "-")
     if slug in ("demo", benchmarks.PUBLISHED_SLUG):

@@ -40,7 +40,7 @@ AnalyzeAll = Callable[..., Iterable[tuple[Path, Analysis]]]
 
 @dataclass(frozen=True)
 class Rules:
-    """What decides which clips are in, beside their analyses.
+    """What decides which clips are in, besides their analyses.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def curate(
     analyze
         ``analyze_all``, or ``analyze_on_ray``.
     progress
-        Called with the number of files that are done, and of all files.
+        Called with the number of files done and the number of all files.
 
     Raises
     ------
@@ -196,7 +196,7 @@ def analyze_collection(
     analyze: AnalyzeAll = analyze_all,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Analysis]:
-    """The analysis of each clip's recording by key; ``work`` keeps them for the next run.
+    """The analysis of each clip's recording, by key, saved in ``work`` for the next run.
 
     ``analyze`` is ``analyze_all``, or does the same elsewhere. Raises ``Agl1kError``.
     """
@@ -257,7 +257,7 @@ def _alone(
     model: Localizability | None,
     score: float | None,
 ) -> Verdict | None:
-    """Why a clip is out by itself; None if it is a candidate."""
+    """Why a clip is out, whatever the other clips are; None if it is a candidate."""
     if analysis.outcome != "ok":
         return Verdict(Reason.BROKEN, f"{analysis.outcome}: {analysis.message}")
     if analysis.failures:

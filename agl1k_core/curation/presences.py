@@ -1,4 +1,4 @@
-"""What sounds in the clips of a benchmark, from its tags or else from its recordings."""
+"""The sounds in the clips of a benchmark, from its tags or else from its recordings."""
 
 from __future__ import annotations
 

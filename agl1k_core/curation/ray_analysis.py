@@ -17,7 +17,7 @@ from agl1k_core.curation.analysis import Analysis, Analyzer, IsolatedWorker
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import check
 
-#: Files per block: results arrive in blocks, and those of unfinished blocks are lost by a kill.
+#: Files per block: results arrive in blocks, and a killed run loses unfinished ones.
 _BLOCK_FILES = 8
 
 
@@ -47,7 +47,7 @@ def analyze_on_ray(
     Agl1kError
         If Ray is not installed or the cluster cannot be reached.
     """
-    check("av")  # report once what is missing, not for each file
+    check("av")  # report a missing tagger once, not for each file
     _ = analyzer.tagger
     items = [{"path": str(path)} for path in paths]
     if not items:
@@ -72,7 +72,7 @@ def analyze_on_ray(
 
 
 def _ray() -> Any:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would send statistics to its makers
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # otherwise Ray reports its usage
     try:
         import ray
         import ray.data

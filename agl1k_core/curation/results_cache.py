@@ -1,6 +1,6 @@
-"""Results that survive a killed run: a line of JSON per file, appended as soon as it is analyzed.
+"""Results that survive a killed run: one line of JSON per file, appended when it is analyzed.
 
-A cache belongs to the settings of one ``Analyzer``. A file is known by its name, size and time of
+A cache belongs to the settings of one ``Analyzer``. A file is identified by name, size and time of
 change, so a changed file is analyzed again. Incomplete lines are ignored.
 """
 
@@ -83,7 +83,7 @@ class ResultsCache:
         return self._known.get(stamp)
 
     def add(self, stamp: str, analysis: Analysis) -> None:
-        """Keep a result, except a crash: it may have been for lack of memory, and is retried."""
+        """Keep a result, except a crash: memory may have run out, so the file is retried."""
         self._known[stamp] = analysis
         if analysis.outcome != CRASHED:
             self._append({"stamp": stamp, "heard": analysis.to_dict()})

@@ -1,8 +1,8 @@
-"""Which candidates become clips: balanced, spread over countries, no recording or place twice.
+"""Chooses clips among candidates: balanced, spread over countries, no recording or place twice.
 
 Clips are taken one by one. The next one is speech or non-speech, whichever has fewer clips so far;
 of these, from the country that has the fewest clips; of that country, the one with the highest
-rank. Ties are broken by a hash of the key. So the order of the table has no influence, and the
+rank. Ties are broken by a hash of the key. So the order of the table does not matter, and the
 shares of countries are as equal as their recordings allow. No files are read here.
 """
 
@@ -63,7 +63,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A clip that passed all checks of itself.
+    """A clip that passed all checks that do not depend on other clips.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Candidate:
     country
         Its country; clips of one country have the same text.
     speech
-        Whether it holds speech.
+        Whether it contains speech.
     sound
         A hash that copies of a recording share.
     rank
@@ -116,7 +116,7 @@ class SelectionRules:
     min_hours
         … unless both times are known and at least this many hours apart.
     max_per_country
-        Greatest number of clips of one country. Default: no limit.
+        Largest number of clips from one country. Default: no limit.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def select(candidates: Sequence[Candidate], rules: SelectionRules) -> dict[str, 
     Parameters
     ----------
     candidates
-        Clips in any order, which has no influence.
+        Clips; their order does not matter.
     rules
         Target, balance, distances and limits.
 
@@ -225,7 +225,7 @@ class _Selection:
             countries = self._waiting[self._group(candidate)]
             countries.setdefault(candidate.country, []).append(candidate)
             self._same[candidate.sound].append(candidate)
-        # group -> heap of countries by their turn. Turns only move back, so only the first one must
+        # group -> heap of countries by their turn. Turns only get later, so only the first one must
         # be checked again.
         self._turns = {
             name: [(self._turn(waiting[-1]), country) for country, waiting in countries.items()]
@@ -322,7 +322,7 @@ class _Neighbours:
         points = [np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)]
         self._points = np.stack(points, axis=1).reshape(-1, 3)
         self._tree = cKDTree(self._points)
-        # a chord of the unit sphere, with room for the flattening of the Earth
+        # a chord of the unit sphere, with a margin for the flattening of the Earth
         angle = min(math.pi, 1.02 * rules.min_distance_km / _EARTH_RADIUS_KM)
         self._chord = 2 * math.sin(angle / 2)
 

@@ -1,4 +1,4 @@
-"""The result of a curation in words."""
+"""The result of a curation, in words."""
 
 from __future__ import annotations
 

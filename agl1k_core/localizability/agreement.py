@@ -57,7 +57,7 @@ class Agreement:
 
 
 def judge_agreement(observations: Observations) -> Agreement:
-    """Compare judges by the ratings that both gave.
+    """Compare judges on what both of them rated.
 
     The three measures are those of Zhang et al. 2026, "The Sonar Moment", appendix B.2.
 

@@ -1,4 +1,4 @@
-"""What judges rate: recordings, what sounds in them, a model's reasoning and its error."""
+"""What judges rate: recordings with their sounds, a model's reasoning and its error."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def gather(
     predictions: Predictions,
     presences: Mapping[str, Mapping[str, float]],
 ) -> tuple[list[Evidence], Counter[str]]:
-    """Join predictions with what sounds in their clips.
+    """Join predictions with the sounds in their clips.
 
-    Left out are records without a point, which belong to neither fit, and records without a
-    reasoning or tags, which cannot be rated.
+    Records are left out if they have no point, and so belong to neither fit, or no
+    reasoning or tags, and so cannot be rated.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ rate it.
 """
 
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
-#: Judges think longer than servers of files take to answer.
+#: Judges take longer to answer than file servers.
 PATIENCE = Patience(read_s=120.0, attempts=5)
 
 
@@ -78,7 +78,7 @@ class Judge(Protocol):
     def name(self) -> str: ...
 
     def rate(self, reasoning: str, categories: Sequence[str]) -> dict[str, float]:
-        """The contribution of every category, 0 to 1; raises ``Agl1kError``."""
+        """The contribution of each category, 0 to 1; raises ``Agl1kError``."""
         ...
 
 
@@ -130,7 +130,7 @@ class ApiJudge:
 
     ``base_url`` ends before ``/chat/completions``; ``key`` is sent as a bearer token and stored
     nowhere. Answers are kept in ``cache_dir`` by model and prompt, so an interrupted run pays for
-    no answer twice. Time-outs, failed connections, passing errors of the server (429, 5xx) and
+    no answer twice. Time-outs, failed connections, temporary server errors (429, 5xx) and
     unusable answers are retried. ``temperature`` is None for models that accept none.
     """
 
@@ -334,7 +334,7 @@ def choose_judges(
 
 
 def _judge_named(spec: str, env: Mapping[str, str], api: ApiJudge) -> Judge:
-    """A judge by name; ``api`` is one with everything but its model and address."""
+    """A judge by name; ``api`` is a template, complete except for model and address."""
     if spec == WordMatchJudge().name:
         return WordMatchJudge()
     found = _API.fullmatch(spec)
@@ -351,7 +351,7 @@ def _judge_named(spec: str, env: Mapping[str, str], api: ApiJudge) -> Judge:
 
 @dataclass
 class GivingUp:
-    """Stops asking a judge once it has failed ``after`` times in a row.
+    """Stops asking a judge after ``after`` failures in a row.
 
     Otherwise a wrong key or a server that is down would cost every recording its retries.
     """

@@ -45,7 +45,7 @@ _FORMAT = "agl1k-localizability-1"
 
 @dataclass(frozen=True)
 class Evidence:
-    """One recording: what sounds in it, and a model's reasoning and error about its place.
+    """One recording: its sounds, and a model's reasoning and error about its place.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Observations:
 
     @property
     def presences(self) -> dict[str, dict[str, float]]:
-        """Fraction of time of each category that sounds, by recording."""
+        """Fraction of time of each category that is present, by recording."""
         return {
             key: {
                 category: float(share)
@@ -126,7 +126,7 @@ class Observations:
 
     @property
     def silent_judges(self) -> list[str]:
-        """The judges without any rating, although something sounds in the recordings."""
+        """The judges without any rating, although there was something to rate."""
         if not (self.presence > 0).any():
             return []
         return [name for name, rated in self.ratings.items() if np.isnan(rated).all()]
@@ -151,7 +151,7 @@ def observe(
     give_up_after: int = 5,
     done: Callable[[], object] | None = None,
 ) -> tuple[Observations, list[str]]:
-    """Let judges rate the contribution ``c_ki`` of each category that sounds in a recording.
+    """Let judges rate the contribution ``c_ki`` of each category present in a recording.
 
     These are the contributions whose mean over the judges is ``c̄_ki`` in the fit of equation (1)
     of Zhang et al. 2026, "The Sonar Moment", section 3.3.1.
@@ -161,11 +161,11 @@ def observe(
     evidence
         The recordings.
     judges
-        Who rates them.
+        The judges that rate them.
     threads
-        Ratings at once.
+        Number of simultaneous ratings.
     give_up_after
-        A judge that fails so often in a row is not asked again.
+        A judge that fails this many times in a row is not asked again.
     done
         Called after each rating, from any thread.
 
@@ -272,7 +272,7 @@ def fit(
     theta
         Recordings with a higher score are localizable.
     tagger
-        The tagger behind the presences, as from ``tagger_of``.
+        The tagger behind the presences, as returned by ``tagger_of``.
 
     Returns
     -------
@@ -342,9 +342,9 @@ class Localizability:
     categories
         AudioSet ids, c of them.
     near_slope, far_slope
-        Slopes ``a_i`` and ``ā_i``, shape ``(c,)``; NaN if the category never sounded.
+        Slopes ``a_i`` and ``ā_i``, shape ``(c,)``; NaN if the category was never present.
     n_near, n_far
-        Recordings behind each slope, shape ``(c,)``.
+        Number of recordings behind each slope, shape ``(c,)``.
     alpha, gamma_km, theta
         The thresholds; see ``fit``.
     provenance
@@ -458,7 +458,7 @@ class Localizability:
 
     @classmethod
     def from_dict(cls, data: Any) -> Localizability:
-        """The inverse of ``to_dict``; raises ``Agl1kError`` that says what is missing."""
+        """The inverse of ``to_dict``; raises ``Agl1kError`` if something is missing."""
         if not isinstance(data, dict) or data.get("format") != _FORMAT:
             raise Agl1kError(f"This is not a localizability model: its format is not {_FORMAT!r}.")
         try:

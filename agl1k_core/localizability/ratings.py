@@ -1,4 +1,4 @@
-"""Tables of ratings: what judges said about each category's contribution, as CSV.
+"""Tables of ratings, as CSV: how judges rated each category's contribution.
 
 A row is one judge's rating of one category in one recording. ``agl1k localizability rate`` writes
 such tables, and people may fill them in as well. ``docs/localizability.md`` lists the columns.
@@ -87,12 +87,12 @@ def read_ratings(paths: Sequence[Path]) -> tuple[Observations, dict[str, Any]]:
     observations : Observations
         What the model is fitted to.
     tagger : dict
-        The tagger behind the presences, as from ``tagger_of``; empty if the tables name none.
+        The tagger behind the presences, see ``tagger_of``; empty if the tables name none.
 
     Raises
     ------
     FileRefusedError
-        With all problems of a table.
+        With all problems of one table.
     Agl1kError
         With all problems of several tables, or if one cannot be read.
     """

@@ -85,7 +85,7 @@ class ReportInput:
 
 
 def report_numbers(source: ReportInput) -> dict[str, Any]:
-    """All numbers of the report as plain data, None if there is no such number."""
+    """All numbers of the report as plain data; missing ones are None."""
     model, pairs = source.model, source.agreement
     positive, negative = model.top()
     scores = source.scores

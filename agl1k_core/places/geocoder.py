@@ -94,7 +94,7 @@ class _Geocoder:
         return [self._label(index) for index in distinct.tolist()], which
 
     def _nearest(self, points: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-        """The nearest place of each point.
+        """The nearest place to each point.
 
         Points of one degree's cell are looked up together, so that their part of the tree stays
         in the processor's cache: 1.5 times as fast for 400,000 points at random places.

@@ -70,7 +70,7 @@ def _is_point(lat: npt.ArrayLike, lon: npt.ArrayLike) -> npt.NDArray[np.bool_]:
 
 
 def geoscore(distance_km: npt.ArrayLike) -> FloatArray:
-    """Score distances: 5000 at the true place, towards 0 with the distance.
+    """Score distances: 5000 at the true place, approaching 0 with distance.
 
     ``5000 exp(-d / 1492.7)``, as in Zhang et al. 2026, "The Sonar Moment", section 4.1.2 (after the
     game GeoGuessr).
@@ -98,8 +98,8 @@ def geodesic_line(
 ) -> list[tuple[float, float]]:
     """``n`` points (lat, lon) along the geodesic, including both ends; ``n`` is at least 2.
 
-    The line starts at ``lon1`` and its longitudes are continuous, so they pass ±180 if the shortest
-    way crosses the date line.
+    The line starts at ``lon1`` and its longitudes are continuous, so they go past ±180 if the
+    shortest way crosses the date line.
     """
     if n < 2:
         raise ValueError(f"a line needs at least 2 points, not {n}")

@@ -1,7 +1,7 @@
 """Reads names of continents, countries and cities as people and models write them.
 
 Countries become ISO 3166-1 alpha-2 codes, and XK for Kosovo. Names are matched exactly after
-folding case, accents and punctuation, never fuzzily: a fuzzy match turns Niger into Nigeria.
+folding case, accents and punctuation, never fuzzily: a fuzzy match would turn Niger into Nigeria.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def country_code(name: object) -> str | None:
 
     Parts of a country give the country (Scotland: GB). Several countries, former countries and
     regions that are not administrative units give None (Germany or Austria, USSR, Siberia). So do
-    two-letter codes other than US and UK: they are too often words.
+    two-letter codes other than US and UK, which are too often ordinary words.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def _country_code(text: str) -> str | None:
 
 
 def _code_of_flags(text: str) -> str | None:
-    """The country of a text that is one flag, such as 🇫🇷, or 🏴 with a part of GB."""
+    """The country of a text that is a single flag, such as 🇫🇷, or 🏴 with a part of GB."""
     letters = "".join(chr(ord(char) - _FLAG_A + ord("A")) for char in text if char in _FLAG_LETTERS)
     if _BLACK_FLAG in text:
         tags = "".join(chr(ord(char) - _TAG_0) for char in text if 0 < ord(char) - _TAG_0 < 0x7F)
@@ -373,7 +373,7 @@ def _refusals() -> frozenset[str]:
 
 
 def is_refusal(text: object) -> bool:
-    """Whether a field says, in a word or phrase, that there is no answer; an empty one does not."""
+    """Whether a field says, in a word or phrase, that there is no answer; empty fields do not."""
     if not isinstance(text, str) or len(text) > _LONGEST_NAME or not text.strip():
         return False
     return _is_refusal(text)

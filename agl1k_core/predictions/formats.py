@@ -1,4 +1,4 @@
-"""Bytes of a prediction file to records, whatever the format; problems are collected.
+"""Turns the bytes of a prediction file, in any format, into records; problems are collected.
 
 The format is recognised by the content, never by the name: JSON (a list of records, an object that
 maps clips to records, a single record), JSON Lines, or CSV (comma, semicolon or tab).
@@ -28,10 +28,10 @@ ID_KEYS = ("key", "id", "clip", "question_id")
 #: The clip of a record in an object that maps clips to records.
 KEYED = "\0clip"
 
-#: A record that is a raw answer and nothing else is read as if it were in this field.
+#: A record that is only a raw answer is read as if it were in this field.
 _ANSWER = "answer"
 _WRAPPERS = {"predictions", "results", "records", "data"}
-#: A record with more fields is not a prediction, and each field costs time.
+#: A record with more fields is not a prediction, and would take long to read.
 _MOST_FIELDS = 1000
 #: Lines are read in parts of this size, which bounds the memory for a large file.
 _PART_BYTES = 2**22
@@ -65,7 +65,7 @@ class UnreadableError(Exception):
 class Records:
     """Records that have the same fields, as one column of values per field.
 
-    ``numbers`` and ``lines`` tell where each record is in the file, counted from 1; ``lines`` is
+    ``numbers`` and ``lines`` locate each record in the file, counted from 1; ``lines`` is
     None if the format has no lines.
     """
 
@@ -91,7 +91,7 @@ def read_records(
 ) -> Iterator[Records]:
     """The records of a file's content, or of objects; adds problems of single ones to ``problems``.
 
-    Reading a file ends after ``most`` records, and that there are more is a problem too. Raises
+    Reading stops after ``most`` records; if there are more, that is a problem too. Raises
     ``UnreadableError`` if the file as a whole cannot be read.
     """
     if not isinstance(content, bytes):
@@ -226,7 +226,7 @@ def _rows_as_records(
 
 
 def _csv_rows(reader: Iterator[list[str]], problems: Problems) -> Iterator[tuple[list[str], int]]:
-    """Rows that are not blank, with the line on which each begins; a broken quote ends them."""
+    """Rows that are not blank, with the line on which each begins, up to a broken quote."""
     line = reader.line_num + 1  # type: ignore[attr-defined]
     try:
         for row in reader:
@@ -317,7 +317,7 @@ def _may_repeat_names(data: bytes, tree: object) -> bool:
 
 
 def _count_quoted_names(data: bytes) -> int:
-    """How often ``":`` follows an unescaped character, which is once per name in compact JSON:
+    """The number of ``":`` after an unescaped character, which is one per name in compact JSON:
     inside a string a quote is always escaped."""
     characters = np.frombuffer(data, dtype=np.uint8)
     colons = np.flatnonzero(characters[2:] == ord(":")) + 2
@@ -350,7 +350,7 @@ def _count_names(tree: object) -> int:
 
 
 def _lenient_json(text: str) -> object:
-    """JSON with NaN, Infinity, control characters or lone surrogates in it."""
+    """Parse JSON that contains NaN, Infinity, control characters or lone surrogates."""
     try:
         return _lenient_loads(text)
     except RecursionError:
@@ -401,7 +401,7 @@ def _keyed_record(clip: str, value: object) -> dict[str, object]:
 
 
 class _Unreadable:
-    """Stands for a line whose problem is already reported."""
+    """A placeholder for a line whose problem is already reported."""
 
 
 def _is_json_lines(data: bytes) -> bool:

@@ -1,7 +1,7 @@
 """Predictions of a model: files, data frames or objects, read into one table.
 
 A record holds the fields of an answer, or the raw answer under ``model_output``, ``answer`` or
-``response``; the fields win if any of them is filled. Only problems with the file make it refused;
+``response``; the fields win if any of them is filled. A file is refused only for its own problems;
 a bad answer of the model is a status.
 """
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 #: A limit against mistakes; servers pass their own.
 MAX_BYTES = 4 * 2**30
-#: Records beyond one per clip that are looked at, so that the list of problems helps.
+#: How many records beyond one per clip are read, to make the list of problems helpful.
 _MOST_SURPLUS = 5_000
 _RAW_KEYS = ("model_output", "answer", "response", "raw_answer", "raw_output", "raw_response")
 _ERROR_KEYS = ("error", "exception")
@@ -122,7 +122,7 @@ def read_predictions(
     benchmark : Benchmark
         The benchmark whose clips the records name.
     name : str, optional
-        What messages call the source; the file's name by default.
+        The source's name in messages; the file's name by default.
     max_bytes : int, optional
         Larger files are refused.
 
@@ -135,7 +135,7 @@ def read_predictions(
     ------
     FileRefusedError
         With all problems at once: an unknown format, a record without a clip, a clip that the
-        benchmark does not have or that is named twice, a file larger than ``max_bytes``.
+        benchmark does not have or that has two records, a file larger than ``max_bytes``.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def _rows_of(frame: pd.DataFrame) -> list[object]:
 
 @dataclass
 class _Table:
-    """Columns of some records. ``numbers`` and ``lines`` tell where each row was in the file."""
+    """Columns of some records. ``numbers`` and ``lines`` locate each row in the file."""
 
     numbers: Sequence[int] | IntArray
     lines: Sequence[int] | IntArray | None
@@ -229,7 +229,7 @@ class _Schema:
 
 
 def _schema(names: tuple[str, ...]) -> _Schema:
-    """``predicted_*`` wins over plain names, which may hold the truth beside it."""
+    """``predicted_*`` wins over plain names, which may contain the truth."""
     folded = {name.casefold().replace(" ", "_"): name for name in reversed(names)}
     ids = tuple(folded[key] for key in (KEYED, *ID_KEYS) if key in folded)
     meant = {name: field_of_key(name) for name in names if name not in ids}
@@ -249,7 +249,7 @@ def _schema(names: tuple[str, ...]) -> _Schema:
 
 
 class _CleanLabels(dict[object, str]):
-    """Labels as found to cleaned ones; a file has many records and few different labels."""
+    """Cleaned labels by the labels as found; a file has many records but few different labels."""
 
     def __missing__(self, label: object) -> str:
         self[label] = cleaned = clean_label(label) or ""
@@ -317,13 +317,13 @@ class _Reading:
     def _labels(self, values: Sequence[object]) -> list[str]:
         try:
             return list(map(self._cleaned.__getitem__, values))
-        except TypeError:  # a list or an object cannot be hashed
+        except TypeError:  # lists and objects cannot be hashed
             return [clean_label(value) or "" for value in values]
 
     def _keys(self, records: Records, columns: Sequence[Sequence[object]]) -> list[str]:
         """The clip of each record, empty (and a problem) if it names none.
 
-        Of several ids in a record the first that is a clip counts: others may number the rows.
+        If a record has several ids, the first that is a clip counts: others may be row numbers.
         """
         # reading takes 1.3 times as long without this, see perf/reading.py
         if len(columns) == 1 and set(map(type, columns[0])) == {str} and "" not in columns[0]:
@@ -365,7 +365,7 @@ def _objects(values: Sequence[object]) -> ObjectArray:
 
 
 def _numbers(values: Sequence[object]) -> FloatArray:
-    """Plain numbers and texts of plain numbers; NaN for all that needs a closer look."""
+    """Plain numbers, also as text; NaN for everything that needs a closer look."""
     return np.array([_plain_number(value) for value in values], dtype=np.float64)
 
 
@@ -387,7 +387,7 @@ def _clip_name(value: object) -> str:
 
 
 def _judge_record(record: dict[str, object], schema: _Schema) -> Answer:
-    """The slow way, for records that are more than two plain coordinates."""
+    """The slow path, for records with more than two plain coordinates."""
     fields: dict[str, object] = {name: record[key] for name, key in schema.fields.items()}
     if schema.nested:
         skipped = {*schema.ids, *schema.raw, *schema.errors}

@@ -74,7 +74,7 @@ class Groups:
         self.members = ((cells & bits[:, None]) != 0).astype(np.float64)
 
     def count(self, codes: IntArray, n_codes: int) -> IntArray:
-        """How often each group has each code, shape ``(n_groups, n_codes)``."""
+        """How often each code occurs in each group, shape ``(n_groups, n_codes)``."""
         n_cells = self.members.shape[1]
         tally = np.bincount(self.cell * n_codes + codes, minlength=n_cells * n_codes)
         counts: IntArray = self.members.astype(np.int64) @ tally.reshape(n_cells, n_codes)
@@ -107,7 +107,7 @@ class Groups:
         return CellSums(*map(by_cell, _split(values)))
 
     def balanced_means(self, sums: CellSums, parts: Sequence[int]) -> FloatArray:
-        """Mean over disjoint ``parts`` (places of groups) of each group's mean within the part.
+        """Mean over disjoint ``parts`` (indices of groups) of each group's mean within the part.
 
         Parts in which a group has no number are left out. Returns shape
         ``(n_groups, n_columns, n_samples)``.

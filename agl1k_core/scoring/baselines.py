@@ -1,4 +1,4 @@
-"""Baselines as predictions, which any model should beat.
+"""Baselines: predictions that any model should beat.
 
 ``random`` draws uniformly on the sphere, so that its expected distance is a quarter of the
 Earth's circumference, about 10,010 km. ``densest_region`` and ``median_location`` use the true
@@ -60,7 +60,7 @@ _POINTS: Mapping[str, Callable[[Benchmark], Points]] = {
     "median_location": median_location,
 }
 
-#: Name -> one sentence on what it predicts.
+#: Name -> one sentence about what it predicts.
 BASELINES: Mapping[str, str] = {
     "random": "A random point on the globe for each clip.",
     "densest_region": "The middle of the 10° cell with most clips, whatever the sound.",

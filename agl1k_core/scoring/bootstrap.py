@@ -2,7 +2,7 @@
 
 The percentile bootstrap (Efron & Tibshirani 1993, chapters 13 and 16) over clips, or over clusters
 of dependent rows (a player's guesses). Resamples are counts: a matrix of shape
-``(n_samples, n_rows)`` holds how often each resample has each row, so that every mean is one matrix
+``(n_samples, n_rows)`` holds how often each resample contains each row, so every mean is one matrix
 product.
 """
 
@@ -88,7 +88,7 @@ def resample_counts(
     seed: int = SEED,
     cluster: IntArray | None = None,
 ) -> FloatArray:
-    """How often each resample holds each row, float32 of shape ``(n_samples, n_rows)``.
+    """How often each resample contains each row, float32 of shape ``(n_samples, n_rows)``.
 
     The array is shared between callers, and read-only.
     """
@@ -104,7 +104,7 @@ def _draw(n_units: int, n_samples: int, seed: int) -> FloatArray:
     drawn = np.random.default_rng(seed).integers(0, n_units, (n_samples, n_units), dtype=np.int32)
     drawn += np.arange(0, n_samples * n_units, n_units, dtype=np.int32)[:, None]
     tally = np.bincount(drawn.ravel(), minlength=n_samples * n_units).reshape(n_samples, n_units)
-    counts: FloatArray = tally.astype(np.float32, order="F")  # rows are picked more than resamples
+    counts: FloatArray = tally.astype(np.float32, order="F")  # rows are selected most often
     counts.flags.writeable = False
     return counts
 
@@ -141,9 +141,9 @@ class QuantilePlaces:
 
 
 def quantile_places(counts: FloatArray, shares: Sequence[float]) -> QuantilePlaces:
-    """Places of quantiles (linear, as ``numpy.quantile``) in each resample of ascending numbers.
+    """Positions of quantiles (linear, as ``numpy.quantile``) in each resample of ascending numbers.
 
-    Running totals continue from one resample to the next, so that one search finds all places.
+    Running totals continue from one resample to the next, so that one search finds all positions.
     """
     n_samples, n_rows = counts.shape
     total = counts.sum(axis=1, dtype=np.int64)[:, None]
@@ -159,7 +159,7 @@ def quantile_places(counts: FloatArray, shares: Sequence[float]) -> QuantilePlac
 
 
 def places_among(total: int | IntArray, shares: Sequence[float]) -> QuantilePlaces:
-    """Places of quantiles among ``total`` ascending numbers, a count or a column of them."""
+    """Positions of quantiles among ``total`` ascending numbers, a count or a column of them."""
     total = np.atleast_2d(total)
     place = np.maximum(total - 1, 0) * np.asarray(shares)
     low = np.floor(place).astype(np.int64)
@@ -171,7 +171,7 @@ def places_among(total: int | IntArray, shares: Sequence[float]) -> QuantilePlac
 def _independent_places(
     n_rows: int, shares: tuple[float, ...], n_samples: int, seed: int
 ) -> QuantilePlaces:
-    """Places in resamples of ``n_rows`` rows without clusters, whatever the numbers."""
+    """Positions in resamples of ``n_rows`` rows without clusters, whatever the numbers."""
     return quantile_places(_draw(n_rows, n_samples, seed), shares)
 
 
@@ -186,7 +186,7 @@ class Resamples:
 
     @cached_property
     def counts(self) -> FloatArray:
-        """As ``resample_counts``."""
+        """See ``resample_counts``."""
         return resample_counts(
             self.n_rows, n_samples=self.n_samples, seed=self.seed, cluster=self.cluster
         )
@@ -194,7 +194,7 @@ class Resamples:
     def quantiles(self, values: FloatArray, rows: IntArray, shares: Sequence[float]) -> FloatArray:
         """Quantiles of the values of some ``rows``, given in ascending order of their values.
 
-        Rows without clusters are resampled among themselves, so that the places depend only on
+        Rows without clusters are resampled among themselves, so that the positions depend only on
         their number and are found once. Returns shape ``(n_samples, len(shares))``.
         """
         if not len(rows):

@@ -12,7 +12,7 @@ Conventions
 * Distances are geodesics on the WGS-84 ellipsoid, in km. In the protocols ``strict`` and
   ``people`` a clip without a usable point counts as 10,000 km.
 * Accuracies, rates and shares are from 0 to 1.
-* A metric is NaN if no record counts.
+* A metric is NaN if no record counts for it.
 * Lower is better for distances, their quartiles and the reject rate (`LOWER_IS_BETTER`).
 
 Metrics
@@ -23,7 +23,7 @@ Metrics
 * ``reject_rate``: share of refusals.
 * ``within_1km`` … ``within_1000km``: share of clips closer than that.
 * ``implied_continent_accuracy``, ``implied_country_accuracy``, ``implied_city_accuracy``: the
-  same accuracies for the place that the coordinates lie in.
+  same accuracies for the place at the coordinates.
 * ``distance_q25_km``, ``distance_q50_km``, ``distance_q75_km``: quartiles of the distance.
 * ``balanced_distance_km``, ``balanced_geoscore``, ``balanced_country_accuracy``,
   ``balanced_continent_accuracy``: mean over continents of the mean within each, so that all
@@ -212,7 +212,7 @@ def evaluate(
     ------
     Agl1kError
         If there is no such protocol, a record names a clip that the benchmark does not have, or
-        a clip is named twice (except under "people").
+        a clip has two records (except under "people").
 
     Examples
     --------
@@ -233,7 +233,7 @@ def evaluate(
     continents = [1 + list(subsets).index(name) for name in sorted({*benchmark.continents} - {""})]
     whole, *parts = _named(_numbers_of(rows, groups, continents)[:, :, 0].tolist())
     intervals: list[dict[str, Interval]] = [{}]
-    if n_bootstrap and rows.n_units > 1:  # a single player has no spread to resample
+    if n_bootstrap and rows.n_units > 1:  # a single player cannot be resampled
         resamples = uncertainty.Resamples(len(rows), n_bootstrap, seed, rows.cluster)
         intervals = _intervals(_numbers_of(rows, groups, continents, resamples))
     statuses, *part_statuses = _status_counts(rows, groups)

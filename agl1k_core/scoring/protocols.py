@@ -4,7 +4,7 @@ Protocols
 ---------
 * ``strict``: the board's own. Every clip of the benchmark counts.
 * ``paper``: reproduces the published numbers of Zhang et al. 2026.
-* ``people``: ``strict`` for guesses, since many players share a clip and none guesses all of them.
+* ``people``: ``strict`` for guesses; many players share a clip, and nobody guesses all of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ THRESHOLDS_KM = (1, 10, 25, 100, 500, 1000)
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """What counts, what is a refusal, and which records each mean is taken over.
+    """What counts, what is a refusal, and over which records each mean is taken.
 
     Parameters
     ----------

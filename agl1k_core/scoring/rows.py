@@ -113,7 +113,7 @@ class ScoredRows:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """The rows for people, as documented at ``Evaluation.table``."""
+        """The rows for users; see ``Evaluation.table``."""
         columns: dict[str, object] = {
             "key": self._of_clips("key"),
             "status": [str(status) for status in self.status],
@@ -136,9 +136,9 @@ class ScoredRows:
 
 
 def score_rows(benchmark: Benchmark, predictions: Predictions, protocol: Protocol) -> ScoredRows:
-    """Score every record. Raises ``Agl1kError`` for an unknown clip, or one named twice."""
+    """Score every record; raises ``Agl1kError`` for an unknown clip, or one with two records."""
     records = _Records(benchmark, predictions, protocol)
-    values = np.empty((len(records.clip), len(CLIP_METRICS)), order="F")  # read by the column
+    values = np.empty((len(records.clip), len(CLIP_METRICS)), order="F")  # read column by column
     for column, numbers in enumerate(records.columns()):
         values[:, column] = numbers
     return ScoredRows(
@@ -262,7 +262,7 @@ class _Records:
 
 
 class _Numbers:
-    """The numbers of predicted names among a benchmark's labels of one kind."""
+    """The number of each predicted name among a benchmark's labels of one kind."""
 
     def __init__(self, benchmark: Benchmark, label: str) -> None:
         self._numbers = benchmark.label_codes[label].numbers

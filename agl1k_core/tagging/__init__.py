@@ -1,4 +1,4 @@
-"""What sounds in a recording: AudioSet classes over time."""
+"""The sounds in a recording: AudioSet classes over time."""
 
 import lazy_loader
 

@@ -1,8 +1,8 @@
-"""Reads weights from checkpoints, without the frameworks that wrote them.
+"""Reads weights from checkpoints without the frameworks that wrote them.
 
-Two formats become arrays by name: TensorFlow's checkpoint (a LevelDB table of names, sizes and
+Two formats are read as arrays by name: TensorFlow's checkpoint (a LevelDB table of names, sizes and
 offsets beside a file of raw values) and PyTorch's zip archive (a pickle that refers to raw values).
-The pickle may name only what tensors need, so a weights file cannot run code.
+The pickle may refer only to what tensors need, so a weights file cannot run code.
 """
 
 from __future__ import annotations

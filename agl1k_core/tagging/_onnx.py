@@ -1,8 +1,8 @@
 """Writes convolutional networks as ONNX graphs, and runs them.
 
-``Graph`` knows the few layers that audio taggers consist of; it folds batch normalisation into the
+``Graph`` has the few layers that audio taggers consist of; it folds batch normalisation into the
 convolution before it. ``Network`` runs a graph in onnxruntime, which needs no model framework.
-Both come with ``pip install "agl1k[curate]"``.
+Both are installed by ``pip install "agl1k[curate]"``.
 """
 
 from __future__ import annotations

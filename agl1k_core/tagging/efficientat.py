@@ -1,4 +1,4 @@
-"""EfficientAT, the tagger of the paper: 527 AudioSet classes, from a weights file of the user.
+"""EfficientAT, the tagger of the paper: 527 AudioSet classes, with weights that the user provides.
 
 MobileNetV3 on log-mel windows of 10 s (Schmid, Koutini and Widmer 2023, "Efficient large-scale
 audio tagging via transformer-to-CNN knowledge distillation"; the mn models of any width).

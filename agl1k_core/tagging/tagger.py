@@ -1,9 +1,9 @@
-"""What sounds in a recording: AudioSet classes over time, and the share of time of each.
+"""The sounds in a recording: AudioSet classes over time, and the share of time of each.
 
 A ``Tagger`` gives the probability of each class in windows of sound. A class is present in a window
 if its probability reaches the tagger's threshold, and ``t[k, i]``, the fraction of time that class
 i is present in recording k (Zhang et al. 2026, "The Sonar Moment", section 3.3.1), is the share of
-windows with it. Classes are known by their AudioSet id; those that a tagger cannot detect are
+windows with it. Classes are identified by AudioSet id; those that a tagger cannot detect are
 missing, not 0.
 """
 
@@ -245,7 +245,7 @@ def tag(path: Path, tagger: Tagger, *, first_channel: bool = False) -> Tags:
     path
         The recording.
     tagger
-        The tagger, such as from ``load_tagger``.
+        The tagger, for example from ``load_tagger``.
     first_channel
         Take the first channel instead of the mean of the channels, see ``audio.mono_blocks``.
 

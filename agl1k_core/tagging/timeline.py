@@ -1,4 +1,4 @@
-"""A picture of what sounds when: the spectrogram of a recording above its tags over time."""
+"""A picture of a recording: its spectrogram above its tags over time."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def timeline_figure(path: Path, tags: Tags, *, n_classes: int = 12, title: str =
     tags
         Its tags, from ``tag``.
     n_classes
-        How many classes are shown: those that are present longest. The darker a bar, the more
+        How many classes are shown: those present longest. The darker a bar, the more
         probable is the class.
     title
         The title of the figure.

