@@ -50,7 +50,7 @@ from web.static import mount_static
 
 log = logging.getLogger("agl1k")
 
-#: How many rounds one player may begin within an hour.
+#: How many rounds one player may start within an hour.
 ROUNDS_EACH = 120
 
 TABS = ("play", "leaderboard", "submit", "about")
@@ -58,7 +58,7 @@ TABS = ("play", "leaderboard", "submit", "about")
 
 @dataclass(frozen=True)
 class Services:
-    """What the pages are built on."""
+    """Everything that the pages are built from."""
 
     settings: Settings
     registry: Registry
@@ -82,7 +82,7 @@ class Services:
         self.database.close()
 
     def notice(self) -> str:
-        """What is wrong at the moment, as HTML for everybody; "" if nothing is."""
+        """The current problems, as HTML for everybody; "" if there are none."""
         return frame.notice_html(self.publisher.notice() if self.publisher else "")
 
     def own_id(self, player_token: object) -> str:
@@ -99,7 +99,7 @@ def open_services(settings: Settings) -> Services:
     admit = {} if publisher is None else {"admit": publisher.admit}
     guesses = GuessStore(database, **admit)
     submissions = SubmissionStore(database, admit=_publishing(settings, publisher))
-    rounds = Quota("rounds begun", settings.rounds_per_hour, ROUNDS_EACH)
+    rounds = Quota("rounds started", settings.rounds_per_hour, ROUNDS_EACH)
     clips = ClipStore(settings.config.data_dir / "clips")
     boards = _boards(registry, settings, submissions, guesses)
     secret = settings.secret.encode() or database.secret("tokens")
@@ -110,7 +110,7 @@ def open_services(settings: Settings) -> Services:
 
 
 def _publishing(settings: Settings, publisher: Publisher | None) -> Callable[[], None]:
-    """A function that raises ``Agl1kError`` while no submission may be stored."""
+    """A function that raises ``Agl1kError`` if no submission may be stored at the moment."""
     quota = Quota("files published", settings.publish_per_hour)
 
     def admit() -> None:
@@ -175,7 +175,7 @@ def build_page(services: Services) -> gr.Blocks:
 
 
 def _build_tabs(services: Services) -> tuple[gr.Tabs, PlayTab, gr.Markdown]:
-    """The four tabs, what is shown in the first, and the player's id in the last."""
+    """Build the four tabs, with the game in the first and the player's id in the last."""
     settings, registry = services.settings, services.registry
     names = {slug: benchmark.name for slug, benchmark in registry.benchmarks.items()}
     play = Play(services.game, [registry.default, *registry.benchmarks])

@@ -1,6 +1,6 @@
 """One board per benchmark: its rows, their ranks, and the predictions behind them.
 
-Everything is computed on request and cached until the store changes, so that the next request shows
+Everything is computed on request and cached until the store changes, so the next request shows
 what was published or withdrawn. Scoring takes seconds: the first request waits for it, and others
 get the previous board meanwhile.
 """
@@ -40,7 +40,7 @@ _NO_TABLE = "The benchmark's table is not on this server, so nothing can be comp
 _NO_FILE = "Its file can no longer be read with this version of the table."
 _FEW_CLIPS = f"A rank needs guesses on {FEWEST_CLIPS} clips of this subset."
 
-#: Evaluations of submissions that nobody has looked at yet; beyond these the file is read again.
+#: How many new evaluations are kept until somebody looks at them; others are scored again.
 _MOST_HANDED_OVER = 32
 #: Scoring people's guesses may take at most this share of the server's time.
 _PEOPLE_SHARE = 0.05
@@ -126,9 +126,9 @@ class Board:
 
     @contextmanager
     def scored_already(self, submission_id: str, scored: Evaluation) -> Iterator[None]:
-        """Hand over the evaluation of a submission that is stored in this block.
+        """Pass on the evaluation of a submission that is stored in this block.
 
-        The board then need not read and score its file. If the block raises, it is forgotten.
+        The board then need not read and score its file. If the block raises, it is dropped.
         """
         with self._lock:
             self._handed_over[submission_id] = scored
@@ -141,9 +141,9 @@ class Board:
             raise
 
     def model_guesses(self, keys: Sequence[str]) -> dict[str, list[ModelGuess]]:
-        """Where the submitted models placed each of some clips, nearest first.
+        """The submitted models' guesses for each of some clips, nearest first.
 
-        A clip that no model placed has an empty list. The submissions are looked up once per call.
+        A clip without guesses has an empty list. The submissions are looked up once per call.
         """
         # not self.rows(): a reveal must not wait while people's guesses are scored
         models = self._submitted()
@@ -238,7 +238,7 @@ def _baselines(benchmark: Benchmark) -> _Part:
 
 
 def people_row(guesses: GuessStore, benchmark: Benchmark) -> tuple[Row, Evaluation] | None:
-    """All players as a row, and the evaluation behind it; None if nobody has guessed."""
+    """All players as one row, and the evaluation behind it; None if nobody has guessed."""
     table = guesses.table(benchmark.slug)
     scored = people.score_people(table, benchmark)
     if scored is None:

@@ -30,12 +30,12 @@ Json = dict[str, Any]
 
 
 def refused(message: str) -> gr.Error:
-    """An error for the caller; neither a traceback nor the caller's file gets into the log."""
+    """An error for the caller; neither a traceback nor the caller's file is logged."""
     return gr.Error(message, print_exception=False)
 
 
 class Endpoints:
-    """The functions behind the endpoints; if something cannot be done, ``gr.Error`` says why."""
+    """The functions behind the endpoints; they raise ``gr.Error`` with a message for the caller."""
 
     def __init__(self, boards: Boards, settings: Settings) -> None:
         self.boards, self.settings = boards, settings
@@ -43,7 +43,9 @@ class Endpoints:
     def board_of(self, slug: str) -> Board:
         """The board with this slug, or the first if it is empty."""
         if slug and slug not in self.boards:
-            raise refused(f"There is no board {slug[:40]!r}. There are: {', '.join(self.boards)}.")
+            raise refused(
+                f"There is no board {slug[:40]!r}. The boards are: {', '.join(self.boards)}."
+            )
         return self.boards[slug] if slug else next(iter(self.boards.values()))
 
     def leaderboard(self, board: str, query: str) -> Json:
@@ -81,7 +83,7 @@ class Endpoints:
         prompt: str,
         model_date: str,
     ) -> Json:
-        """Publish a prediction file; the answer holds the key for withdrawing it."""
+        """Publish a prediction file; the result contains the key for withdrawing it."""
         if not file:
             raise refused("Give a prediction file: gradio_client.handle_file(path).")
         given = (model, organisation, link, weights, prompt, model_date)
@@ -96,7 +98,7 @@ class Endpoints:
             )
         except Agl1kError as error:
             raise refused(str(error)) from None
-        Path(file).unlink(missing_ok=True)  # the store has it now
+        Path(file).unlink(missing_ok=True)  # it is stored now
         return {
             "submission_id": done.submission.submission_id,
             "withdraw_key": done.withdraw_key,

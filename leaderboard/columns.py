@@ -1,4 +1,4 @@
-"""The columns of a board: how their values are written, and whether lower is better."""
+"""The columns of a board: how values are formatted, and whether lower is better."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SUBSETS: Mapping[str, str] = {
     "Antarctica": "Antarctica",
 }
 
-#: Metrics that models can be ranked by: those that are means over clips.
+#: Metrics by which models can be ranked: those that are means over clips.
 RANKABLE = CLIP_METRICS
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """``name`` is the metric's or field's own; ``label`` heads the column, ``help`` explains it."""
+    """``name`` is that of the metric or field; ``label`` heads the column, ``help`` explains it."""
 
     name: str
     label: str

@@ -34,7 +34,7 @@ class MetricGap:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A clip on which one was near and the other far."""
+    """A clip that one placed near its true place, and the other far from it."""
 
     key: str
     truth: str
@@ -46,10 +46,10 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class RowComparison:
-    """Everything that the page shows of two rows.
+    """Everything that the page shows about two rows.
 
-    ``n_common`` is the number of clips for which both have a record; ``distances_km`` are those
-    of these clips.
+    ``n_common`` is the number of clips for which both have a record; ``distances_km`` are for
+    these clips.
     """
 
     first: Row
@@ -116,7 +116,9 @@ def _gap_json(gap: MetricGap) -> dict[str, object]:
 def _comparable(board: Board, row_id: str) -> tuple[Row, Evaluation]:
     row = board.row(row_id)
     if row is None:
-        raise Agl1kError("One of these rows is not on this board (any longer). Choose another.")
+        raise Agl1kError(
+            "One of these rows is not on this board, or was withdrawn. Choose another."
+        )
     scored = board.scored(row_id)
     if scored is None:
         reason = board.why_unranked(row) or "Its predictions are not on this server."

@@ -77,7 +77,7 @@ class Detail:
 
 
 def make_detail(board: Board, row: Row) -> Detail:
-    """Everything the page shows of a row."""
+    """Everything the page shows about a row."""
     scored = board.scored(row.row_id)
     if scored is None:
         return Detail(row)
@@ -94,7 +94,7 @@ def make_detail(board: Board, row: Row) -> Detail:
 
 
 def confusion(scored: Evaluation) -> Confusion:
-    """True continent against the one that was named."""
+    """True continents against those named in the answers."""
     rows = scored.require_rows()
     truth = np.array(rows.benchmark.continents, dtype=object)[rows.clip]
     named = [places.canonical_continent(name) or NO_NAME for name in rows.labels["continent"]]

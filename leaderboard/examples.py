@@ -38,7 +38,7 @@ def example_csv(benchmark: Benchmark | None) -> str:
 def example_json(benchmark: Benchmark | None) -> str:
     """A file in JSON whose first records show an answer, a raw answer and a refusal.
 
-    The answers are made up and fit no clip in particular.
+    The answers are made up and belong to no particular clip.
     """
     keys = [clip.key for clip in benchmark.clips] if benchmark else list(_KNOWN_KEYS)
     records = [

@@ -22,7 +22,7 @@ _TICKS_KM = (1, 10, 100, 1000, 10_000)
 
 
 def error_histogram(detail: Detail) -> go.Figure | None:
-    """How many clips are at which distance, on a log scale; None if there are no distances."""
+    """A histogram of distances on a log scale; None if there are no distances."""
     if detail.distances_km is None or not len(detail.distances_km):
         return None
     counts, edges = histogram(detail.distances_km)

@@ -30,7 +30,7 @@ def counted_guesses(guesses: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame
 
 
 def people_predictions(guesses: pd.DataFrame, benchmark: Benchmark) -> Predictions:
-    """What players answered, one record per counted guess.
+    """The players' answers as predictions, one record per counted guess.
 
     A skipped clip, or one that ran out of time without a pin, is a refusal. Labels are those of
     the places where the pins lie; ``clusters`` are the players.
@@ -64,7 +64,7 @@ def score_people(guesses: pd.DataFrame, benchmark: Benchmark) -> Evaluation | No
 
 
 def people_note(guesses: pd.DataFrame, benchmark: Benchmark) -> str:
-    """What the row counts, in one sentence."""
+    """What counts in the row, in one sentence."""
     counted = counted_guesses(guesses, benchmark)
     text = (
         f"{_n(len(counted), 'guess', 'guesses')} by {_n(counted['player_id'].nunique(), 'player')} "

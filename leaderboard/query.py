@@ -29,8 +29,8 @@ _MOST_FIELDS = 200
 class Query:
     """The state of a board's page.
 
-    ``rank_by`` is the metric of the ranks; ``sort`` is "" for that metric. ``reverse`` turns the
-    order of a column around (otherwise the best, or A, comes first). Empty ``kinds`` and
+    ``rank_by`` is the metric of the ranks; ``sort`` is "" for that metric. ``reverse`` reverses the
+    order of a column (otherwise the best, or A, comes first). Empty ``kinds`` and
     ``weights`` show everything. ``min_coverage`` is a percentage. ``row`` is the opened row,
     ``other`` the one it is compared with.
     """
@@ -88,7 +88,7 @@ def from_mapping(given: Mapping[str, str]) -> Query:
 
 
 def complaints(given: Mapping[str, str]) -> list[str]:
-    """Everything invalid in names and values, for programs; ``parse`` ignores it."""
+    """Everything invalid in names and values, which programs are told and ``parse`` ignores."""
     names = {field.name for field in fields(Query)}
     found = [f"{name!r} is not a parameter" for name in given if name not in names | {"tab"}]
     for name, known in _CHOICES.items():
@@ -128,7 +128,7 @@ def _one_of(given: Mapping[str, str], name: str, known: Collection[str], default
 
 
 def _several(given: Mapping[str, str], name: str, known: Collection[str]) -> tuple[str, ...]:
-    """The known names among a comma-separated list, in their own order."""
+    """The known names in a comma-separated list, in the order of ``known``."""
     asked = set(given.get(name, "").split(","))
     return tuple(value for value in known if value in asked)
 

@@ -15,7 +15,7 @@ import numpy as np
 from agl1k_core import scoring
 from agl1k_core.scoring import Evaluation
 
-#: With fewer common clips a paired interval says little.
+#: With fewer common clips, a paired interval means little.
 FEWEST_CLIPS = 10
 
 
@@ -42,7 +42,7 @@ def rank_models(
 def rank_people(
     people: Evaluation, models: Mapping[str, Evaluation], metric: str, subset: str | None
 ) -> Rank | None:
-    """People's place among the models on the clips they guessed; None if these are too few."""
+    """People's rank among the models on the clips they guessed; None if these are too few."""
     if np.isfinite(scoring.clip_values(people, metric, subset=subset)).sum() < FEWEST_CLIPS:
         return None
     better = (

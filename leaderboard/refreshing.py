@@ -1,4 +1,4 @@
-"""A slow value that one thread rebuilds while the others use the previous one."""
+"""A value that is slow to build: one thread rebuilds it while the others use the previous one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The board's data as HTML; the templates escape everything they are given."""
+"""The board's data as HTML; the templates escape all values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STATUS_HELP = {
     "error": "no answer from the model",
     "missing": "no record in the file",
 }
-#: What a row's detail, a dry run and a comparison show of each subset.
+#: What the details of a row, a dry run and a comparison show for each subset.
 SUMMARY_COLUMNS = DEFAULT_COLUMNS
 
 
@@ -103,7 +103,7 @@ def report_page(report: Report, board: Board) -> str:
 
 
 def published_page(published: Published, board: Board) -> str:
-    """The receipt, with the key that is shown once."""
+    """The receipt, with the key, which is shown only once."""
     link = to_text(Query(board=board.slug, row=published.submission.submission_id))
     return _render(
         "published.html", published=published, submission=published.submission, link=link

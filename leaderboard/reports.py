@@ -1,4 +1,4 @@
-"""Reports on prediction files, and the latest of them remembered."""
+"""Reports on prediction files, and a cache of the latest."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class Report:
 
 
 class RecentReports:
-    """The reports on the files that were looked at last, found by a file's very bytes.
+    """A cache of the latest reports, by the bytes of the file.
 
-    The oldest go first when there are more than ``most_files``, or ``most_bytes`` in all their
+    The oldest are dropped when there are more than ``most_files``, or ``most_bytes`` in all their
     files. Every method may be called from any thread.
     """
 

@@ -19,7 +19,7 @@ KIND_HELP: Mapping[Kind, str] = {
     "verified": "Scored here from a submitted file, which is kept and can be scored again.",
     "reported": "Figures carried over from the paper: reported, not recomputed.",
     "people": "All players of this server together, scored like a model.",
-    "baseline": "Made and scored here: the score of a model that hears nothing.",
+    "baseline": "Generated and scored here: the score of a model that does not listen.",
 }
 
 

@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 class ScoringQueue:
     """Runs at most ``at_once`` calls at a time, in threads of their own.
 
-    Other work that the server does in threads, such as the game's, does not share them. Waiting
+    The server's other work, such as the game's, does not use these threads. Waiting
     calls hold no thread. If more than ``most_waiting`` calls wait, further ones are refused.
     """
 

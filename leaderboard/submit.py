@@ -1,4 +1,4 @@
-"""A prediction file's way onto the board: dry run, publish, withdraw, score again."""
+"""Prediction files on the board: dry run, publish, withdraw, score again."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Published:
 def dry_run(data: bytes, name: str, board: Board, *, max_bytes: int) -> Report:
     """Read and score a file by both protocols; stores nothing, raises nothing.
 
-    The report of an accepted file is remembered for a while, so that publishing it does not read
+    The report on an accepted file is cached for a while, so that publishing it does not read
     and score it again.
     """
     name = PurePath(name.replace("\\", "/")).name[:200] or "predictions"
@@ -153,14 +153,14 @@ def withdraw(store: SubmissionStore, submission_id: str, key: str, owner: str = 
     found = store.get(submission_id)
     if not store.withdraw(submission_id, key, owner):
         if found and found.withdrawn_utc:
-            raise Agl1kError("This submission was withdrawn before.")
+            raise Agl1kError("This submission has already been withdrawn.")
         raise Agl1kError(_NOT_YOURS.format(owner=owner) if owner and not key else _WRONG_KEY)
     name = found.model if found else "The submission"
     return f"{name} is withdrawn: its row is off the board and its file is deleted."
 
 
 _WRONG_KEY = (
-    "Nothing was withdrawn: this key does not open this submission. "
+    "Nothing was withdrawn: this key does not belong to this submission. "
     "Check both against what was shown when it was published."
 )
 _NOT_YOURS = (
@@ -172,7 +172,7 @@ _NOT_YOURS = (
 def recompute(submission: Submission, store: SubmissionStore, benchmark: Benchmark) -> Evaluation:
     """Score the stored file again, by the protocol it was published with.
 
-    Raises ``Agl1kError`` if the file is gone or the benchmark is another one.
+    Raises ``Agl1kError`` if the file is gone or the benchmark has changed.
     """
     if submission.benchmark_hash != benchmark.content_hash:
         raise Agl1kError(
@@ -185,10 +185,10 @@ def recompute(submission: Submission, store: SubmissionStore, benchmark: Benchma
 
 
 def differences(stored: Mapping[str, Any], again: Evaluation) -> list[str]:
-    """The metrics in which a stored evaluation and a new one differ, in words; or []."""
+    """The metrics in which a stored evaluation and a new one differ, in words."""
     before = Evaluation.from_dict(stored)
     return [
-        f"{name}: {before.metrics.get(name)} was stored, it is {value} now"
+        f"{name}: {before.metrics.get(name)} was stored, now it is {value}"
         for name, value in again.metrics.items()
         if not _same(before.metrics.get(name, math.nan), value)
     ]

@@ -1,4 +1,4 @@
-"""The tab that takes a prediction file from dry run to the board, and off it again."""
+"""The tab for trying, publishing and withdrawing prediction files."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def publish_upload(
         return not_published(error)
     except OSError:
         return not_published(Agl1kError(_GONE))
-    file.unlink(missing_ok=True)  # the store has it now
+    file.unlink(missing_ok=True)  # it is stored now
     return render.published_page(published, boards[slug])
 
 
@@ -73,7 +73,7 @@ def not_scored(error: Agl1kError) -> tuple[Any, Any, str]:
 
 
 def withdraw_one(boards: Boards, submission_id: str, key: str, owner: str = "") -> str:
-    """Withdraw a submission; returns what happened, as HTML."""
+    """Withdraw a submission; returns the outcome as HTML."""
     store = next(iter(boards.values())).submissions
     try:
         return render.note_page(withdraw(store, submission_id or "", key or "", owner))

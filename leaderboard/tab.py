@@ -1,4 +1,4 @@
-"""The board's tab: one HTML table, and below it the details of a row."""
+"""The board's tab: an HTML table and, below it, the details of a row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ui.worldmap import Command, MapPoint, WorldMap, points_command, reset_comma
 from web.page import QUIET
 from web.static import static_url
 
-#: Components and what they are to show.
+#: Components and their new values.
 Shown = dict[Any, Any]
 
 MAX_LINES = 400
@@ -29,7 +29,7 @@ _HOST = '<div class="agl-board-host"><p class="agl-muted">Loading the board…</
 
 @dataclass(frozen=True)
 class Opened:
-    """What the page shows of a row: HTML, a plotly figure or None, a map command."""
+    """What the page shows about a row: HTML, a plotly figure or None, a map command."""
 
     html: str
     figure: Any
@@ -39,7 +39,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Compared:
-    """What the page shows of a comparison; empty without one."""
+    """What the page shows about a comparison; empty without one."""
 
     html: str = ""
     figure: Any = None
@@ -55,7 +55,7 @@ def script(function: str, *names: str) -> str:
 
 
 def open_row(boards: Boards, asked: Mapping[str, Any]) -> Opened:
-    """The details of the row that a visitor chose, by ``board`` and ``row_id``."""
+    """The details of the row that a visitor opened, given by ``board`` and ``row_id``."""
     board, row_id = _board(boards, asked), str(asked.get("row_id", ""))
     row = board.row(row_id) if board else None
     if board is None or row is None:
@@ -72,7 +72,7 @@ def open_row(boards: Boards, asked: Mapping[str, Any]) -> Opened:
 
 
 def compare_rows(boards: Boards, asked: Mapping[str, Any]) -> Compared:
-    """Two rows compared, by ``board``, ``row_id`` and ``other``."""
+    """Two rows compared, given by ``board``, ``row_id`` and ``other``."""
     board, other = _board(boards, asked), str(asked.get("other") or "")
     if board is None or not other:
         return Compared()
@@ -108,7 +108,7 @@ def thinned(errors: Sequence[ErrorPoint], most: int) -> Sequence[ErrorPoint]:
 
 
 def _asked(event: gr.EventData) -> Mapping[str, Any]:
-    """What the page sent; other callers may send anything."""
+    """The data that the page sent; other callers may send anything."""
     return event._data if isinstance(event._data, dict) else {}
 
 

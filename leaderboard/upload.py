@@ -13,8 +13,8 @@ from web.inputs import NOT_UPLOADED, is_uploaded
 class Upload(gr.File):
     """``gr.File`` for one file, safe in an app that is mounted rather than launched.
 
-    In a mounted app Gradio does not check that a file named by a caller was uploaded: it would read
-    any path of the server and fetch any address. The initializer stays Gradio's, because the page
+    In a mounted app, Gradio does not check that a caller's file was uploaded: it would read
+    any path on the server and fetch any address. The initializer stays Gradio's, because the page
     receives the parameters that it names.
     """
 
@@ -22,13 +22,13 @@ class Upload(gr.File):
         return "file"
 
     async def async_move_resource_to_block_cache(self, url_or_file_path: Any) -> str | None:
-        """Refuse what is not in the folder of uploads, before it is copied anywhere."""
+        """Refuse files outside the folder of uploads, before they are copied anywhere."""
         require_uploaded(url_or_file_path)
         found: str | None = await super().async_move_resource_to_block_cache(url_or_file_path)
         return found
 
     def preprocess(self, payload: ListFiles | FileData | None) -> Any:
-        """Path of the uploaded file; any other is refused, however it was named."""
+        """Path of the uploaded file; any other is refused, however it is given."""
         if isinstance(payload, FileData):
             require_uploaded(payload.path)
         return super().preprocess(payload)

@@ -1,4 +1,4 @@
-"""A board as a query shows it: filtered and sorted, with ranks that neither changes."""
+"""A board filtered and sorted by a query, neither of which changes the ranks."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def arrange(entries: Iterable[Entry], query: Query) -> list[Entry]:
 
 
 def _sort_value(entry: Entry, query: Query) -> tuple[float, str]:
-    """A number, NaN if there is none, and a text; smaller comes first."""
+    """A number, NaN if there is none, and a text; smaller ones come first."""
     row, name = entry.row, query.sort_column
     if name == "rank":
         return (float(entry.rank.place) if entry.rank else math.nan, "")

@@ -1,6 +1,6 @@
 """``agl1k admin``: maintenance of a server's database and its public dataset.
 
-Exit codes: 0 done, 1 refused or failed with the reason on stderr, 2 wrong usage.
+Exit codes: 0 success, 1 failure with the reason on stderr, 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def _export(database: Database, folder: Path, name: str) -> int:
 def forget(
     player_id: Annotated[str, typer.Argument(help="The player's id, as in the dataset.")],
 ) -> None:
-    """Delete a player's rows here, in the dataset and in its history; show what is out of reach."""
+    """Delete a player's rows here, in the dataset and in its history; show what remains."""
     with _opened() as (_, database, remote):
         done = forget_player(database, remote, player_id)
     typer.echo(

@@ -46,8 +46,8 @@ class Database:
 
     ``url``: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, ``sqlite://`` (in memory, for
     tests) or ``postgresql://user:password@host/name``. Raises ``Agl1kError`` if it cannot be opened
-    or written, or belongs to a newer AGL1K. ``busy_s`` is how long to wait for another process that
-    writes to the same SQLite file.
+    or written, or belongs to a newer AGL1K. ``busy_s`` is how long to wait if another process
+    is writing to the same SQLite file.
     """
 
     def __init__(self, url: str, *, busy_s: float = 20) -> None:
@@ -91,7 +91,7 @@ class Database:
     def write(self) -> Iterator[Connection]:
         """A connection in a transaction that is committed when the block ends; must not be nested.
 
-        On SQLite only one thread has it at a time: otherwise threads would poll for the file's
+        On SQLite, only one thread has it at a time: otherwise threads would poll for the file's
         lock, and the unlucky ones would wait for more than a second.
         """
         with self._explained(), self._one_writer, self._writing.begin() as connection:
@@ -116,7 +116,7 @@ class Database:
             connection.execute(insert(table).on_conflict_do_nothing(), rows)
 
     def serve(self) -> None:
-        """From now on errors are shown to visitors: only the log names the database."""
+        """From now on, errors are shown to visitors, so only the log names the database."""
         self._is_served = True
 
     def check_writable(self) -> None:
@@ -125,14 +125,14 @@ class Database:
             self._touch(connection)
 
     def _touch(self, connection: Connection) -> None:
-        """Write something new: a full disk still accepts statements that only free space."""
+        """Write something new, since a full disk still accepts statements that only free space."""
         value = datetime.now(UTC).isoformat().encode()
         known = update(meta).where(meta.c.name == _TOUCHED).values(value=value)
         if not connection.execute(known).rowcount:
             self.insert_new(connection, meta, {"name": _TOUCHED, "value": value})
 
     def scrub(self, *, rewrite: bool = False) -> bool:
-        """Remove what was deleted from the files, too; False if other connections prevent it.
+        """Erase deleted rows from the files, too; False if other connections prevent it.
 
         With ``rewrite``, PostgreSQL rewrites the tables about players, who wait meanwhile. Without
         it, PostgreSQL only frees the space of deleted submissions, to be overwritten later.
@@ -301,7 +301,7 @@ def _sqlite(url: URL, in_memory: bool, busy_s: float) -> Engine:
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _record: object) -> None:
-        connection.isolation_level = None  # the driver itself would begin too late
+        connection.isolation_level = None  # the driver itself would begin the transaction too late
         connection.execute(f"PRAGMA busy_timeout = {round(busy_s * 1000)}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
@@ -318,7 +318,7 @@ def _sqlite(url: URL, in_memory: bool, busy_s: float) -> Engine:
 
 
 def _write_ahead(connection: sqlite3.Connection, busy_s: float) -> None:
-    """Turn on the write-ahead log, for good. SQLite itself does not wait for its lock here."""
+    """Turn on the write-ahead log permanently; SQLite itself does not wait for its lock here."""
     for attempt in Retrying(
         stop=stop_after_delay(busy_s),
         wait=wait_random(0.005, 0.05),
@@ -341,7 +341,7 @@ def _postgres(url: URL) -> Engine:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers and arrays as those of Python."""
+    """Convert NumPy's numbers and arrays to Python's."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")

@@ -1,4 +1,4 @@
-"""Rounds and guesses: which clips a player was asked, and the answers that count."""
+"""Rounds and guesses: which clips a player was given, and the answers that count."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Action = Literal["guess", "skip", "broken", "timeout"]
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """The clips that one player is asked, in order; ``position`` counts the answered ones.
+    """The clips that one player is given, in order; ``position`` counts the answered ones.
 
     ``label`` is the date of a daily round, the code of a challenge, or "". ``clip_started_utc`` is
     when the clip at ``position`` was first sent, or None.
@@ -42,7 +42,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What a player did with the clip at ``position`` of a round, and its score.
+    """A player's answer to the clip at ``position`` of a round, and its score.
 
     ``latitude`` and ``longitude`` in degrees, ``distance_km`` and ``score`` are None without a
     point. ``seconds`` is the time from hearing the clip to the answer.
@@ -96,7 +96,7 @@ class GuessStore:
         self._admit = admit
 
     def add_round(self, new: Round) -> Round:
-        """Store a round and return it, or the older one that it repeats.
+        """Store a round and return it, or the older round that it repeats.
 
         A round repeats another with the same id, or the player's round of the same day (mode
         "daily", same label and benchmark).
@@ -139,7 +139,7 @@ class GuessStore:
         return current.clip_started_utc
 
     def advance(self, round_id: str, position: int) -> bool:
-        """Move from ``position`` to the next clip; returns True to the one caller that moved it."""
+        """Move from ``position`` to the next clip; True only for the caller that moved it."""
         with self._database.write() as connection:
             moved = connection.execute(
                 update(rounds)
@@ -151,7 +151,7 @@ class GuessStore:
     def replace_clip(
         self, round_id: str, position: int, key: str, *, instead_of: str | None = None
     ) -> Round:
-        """Ask another clip at ``position``; returns the round afterwards.
+        """Put another clip at ``position``; returns the changed round.
 
         Nothing changes if the clip there is answered, or is no longer ``instead_of``. Raises
         ``Agl1kError`` if the round is unknown or has no such position.
@@ -208,7 +208,7 @@ class GuessStore:
         return self._guesses(query.order_by(*_BY_AGE))
 
     def table(self, benchmark: str) -> pd.DataFrame:
-        """The same as ``of_benchmark``, faster: a data frame with the fields of ``Guess``.
+        """Like ``of_benchmark``, but faster: a data frame with the fields of ``Guess``.
 
         ``latitude``, ``longitude``, ``distance_km``, ``score`` and ``seconds`` are float64, NaN if
         absent; ``created_utc`` is a time in UTC.
@@ -234,7 +234,7 @@ class GuessStore:
             return [_round(row) for row in connection.execute(query)]
 
     def latest_round(self, player_id: str) -> Round | None:
-        """The round that a player began last, or None."""
+        """The round that a player started last, or None."""
         query = select(*_ROUND_COLUMNS).where(rounds.c.player_id == player_id)
         with self._database.read() as connection:
             row = connection.execute(query.order_by(rounds.c.created_utc.desc()).limit(1)).first()

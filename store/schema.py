@@ -53,7 +53,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class SafeText(TypeDecorator[str]):
-    """Text that both engines accept: NUL and lone surrogates become U+FFFD."""
+    """Text that both engines accept, in which NUL and lone surrogates become U+FFFD."""
 
     impl = Text
     cache_ok = True

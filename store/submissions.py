@@ -135,12 +135,12 @@ class SubmissionStore:
             connection.execute(
                 delete(submission_files).where(submission_files.c.submission_id == submission_id)
             )
-        with suppress(Agl1kError):  # it is withdrawn, even if other connections prevent this
+        with suppress(Agl1kError):  # withdrawn even if other connections prevent this
             self._database.scrub()
         return True
 
     def revision(self) -> str:
-        """A short text that changes whenever a submission is added, withdrawn or removed."""
+        """A short text that changes when a submission is added, withdrawn or removed."""
         query = select(
             func.max(submissions.c.sequence),
             func.count(),

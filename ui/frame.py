@@ -66,7 +66,7 @@ def page_head() -> str:
 
 
 def own_id_markdown(player_id: str | None) -> str:
-    """A player's id in the published data, which they need to have their rows deleted."""
+    """A player's id in the published data, needed to have the rows deleted."""
     return "" if player_id is None else f"Your player id in this browser: `{player_id}`"
 
 

@@ -1,4 +1,4 @@
-"""A model's guess, as the map, the game and the leaderboard know it; needs no Gradio."""
+"""A model's guess, for the map, the game and the leaderboard; needs no Gradio."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
     player = ClipPlayer()
     gr.update(value=clip_value("clip/tHn3…", peaks, 31.2, "Clip 2 of 5"), next_url="clip/Xk0…")
 
-A new value loads the clip and plays it; if the browser forbids that, the page says so. The clip at
-``next_url`` is fetched as soon as the current one is loaded: its response must allow caching.
+A new value loads the clip and plays it, or asks for a click if the browser forbids that. The clip
+at ``next_url`` is fetched as soon as the current one is loaded: its response must allow caching.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class ClipPlayer(gr.HTML):
 
 
 def page_head() -> str:
-    """Tags that load what the player needs; in the page's own head they are loaded sooner."""
+    """Tags that load the player's files; in the head of the page they are loaded earlier."""
     return f'<link rel="stylesheet" href="{static_url("player.css")}">'
 
 

@@ -78,7 +78,7 @@ class WorldMap(gr.HTML):
 
 
 def page_head() -> str:
-    """Tags for the head of the page, so that what the map needs is loaded sooner.
+    """Tags for the head of the page that load the map's files early.
 
     Leaflet is only preloaded there: Gradio does not wait for a script that is in the page already,
     and the map's own script would sometimes run first.
@@ -196,7 +196,7 @@ def reveal_command(
     models: Sequence[ModelGuess] = (),
     text: str = "",
 ) -> Command:
-    """Show the truth, the guess and the line between them; no pin can be dropped afterwards.
+    """Show the truth, the guess and the line between them, and lock the pin.
 
     ``line`` runs from guess to truth in (latitude, longitude); its longitudes do not jump and may
     exceed ±180, as returned by `agl1k_core.places.geodesic_line`. Screen readers read ``text``.

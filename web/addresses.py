@@ -1,4 +1,4 @@
-"""What the address of a page asks for."""
+"""The parameters in the address of a page."""
 
 from __future__ import annotations
 

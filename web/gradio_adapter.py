@@ -1,4 +1,4 @@
-"""The one module that uses internals of Gradio, so that an upgrade is checked in one place.
+"""The only module that uses internals of Gradio, so that an upgrade is checked in one place.
 
 Everywhere else, only ``import gradio as gr`` is used.
 """
@@ -56,12 +56,12 @@ def gradio_apps(app: FastAPI) -> Iterator[App]:
 
 
 def add_innermost(page: App, middleware: Callable[[ASGIApp], ASGIApp]) -> None:
-    """Put a middleware inside all others of a page, so that the session is already read."""
+    """Put a middleware inside all others of a page, where the session has already been read."""
     page.user_middleware.append(Middleware(middleware))
 
 
 def end_streams(app: FastAPI) -> None:
-    """End the event streams of open pages: a server waits for every request to end."""
+    """End the event streams of open pages, because a server waits for every request to end."""
     for page in gradio_apps(app):
         page.stop_event.set()
 
@@ -90,8 +90,8 @@ def leave_event() -> None:
 def treat_as_launched(page: gr.Blocks) -> None:
     """Have a mounted page check the files that callers name, as a launched page does.
 
-    Otherwise any path that is named as an uploaded file would be copied to where it can be
-    downloaded. The page also forgets the name of its Space: with it, browsers would ask Hugging
+    Otherwise, any path given as an uploaded file would be copied to where it can be
+    downloaded. The name of the Space is also removed: with it, browsers would ask Hugging
     Face and Google for a header.
     """
     page.has_launched = True

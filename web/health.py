@@ -1,4 +1,4 @@
-"""Two addresses by which others watch the server: ``/healthz`` and ``/readyz``."""
+"""Health checks: ``/healthz`` and ``/readyz``."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from agl1k_core import __version__
 
 
 def health_router(problems: Callable[[], Sequence[str]]) -> APIRouter:
-    """Answer whether the server runs, and whether it should get players at the moment.
+    """Report whether the server runs, and whether it is ready for players.
 
-    ``problems`` says what is wrong, in words for everybody; nothing if it is ready.
+    ``problems`` returns what is wrong, in words for everybody; nothing if the server is ready.
     """
     router = APIRouter(include_in_schema=False)
 

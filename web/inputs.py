@@ -1,7 +1,7 @@
 """Checks on the values that callers send to the page's events, before Gradio sees them.
 
-Gradio accepts any JSON for any component: it would fetch an address that is named as a file, and
-fail with a traceback on most other nonsense.
+Gradio accepts any JSON for any component: it would fetch an address given as a file, and
+fail with a traceback on most other invalid values.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from web.gradio_adapter import upload_folder
 NOT_UPLOADED = "This file was not uploaded here. Upload it, then try again."
 _NO_FILE = "This field takes no file."
 
-#: Nothing here needs larger whole numbers, and the JSON of other languages cannot hold them.
+#: Nothing here needs larger integers, and JSON in other languages cannot represent them.
 _LARGEST = 2**53
 _MOST_VALUES = 50_000
 
 
 def problem_of(function: Any, inputs: Sequence[object]) -> str:
-    """What is wrong with the values that a caller sends to a function; "" if nothing is."""
+    """What is wrong with the values that a caller sent to a function; "" if nothing is."""
     if function.fn is None:
         return "This event runs in the browser only."
     if len(inputs) != len(function.inputs):
@@ -60,7 +60,7 @@ def is_uploaded(path: str) -> bool:
 def _value_problem(value: object) -> str:
     for number, part in enumerate(_parts(value)):
         if number > _MOST_VALUES:
-            return "This value is too large: it holds too many parts."
+            return "This value is too large: it has too many parts."
         if isinstance(part, int | float) and not abs(part) <= _LARGEST:
             return "A number is too large, or is not a number. Leave it out."
         if isinstance(part, dict) and _is_file(part):
@@ -69,7 +69,7 @@ def _value_problem(value: object) -> str:
 
 
 def _parts(value: object) -> Iterator[object]:
-    """A value and everything in it; a loop, because callers nest as deeply as they like."""
+    """A value and everything in it; not recursive, because callers may nest deeply."""
     left = [value]
     while left:
         part = left.pop()

@@ -36,7 +36,7 @@ class BodyLimit:
 
         async def send_unless_refused(message: Message) -> None:
             nonlocal started
-            # the app's answer to a body that was cut off is dropped
+            # the app's response to the truncated body is dropped
             if not body.is_too_large or started:
                 started = True
                 await send(message)
@@ -61,7 +61,7 @@ class BodyLimit:
 
 
 class WholeTexts:
-    """ASGI middleware that answers 422 to JSON that contains half a character, ``"\\ud800"``.
+    """ASGI middleware that answers 422 to JSON with half a character in it, ``"\\ud800"``.
 
     Python accepts such a text, and fails later, when it is written to the database, a log or the
     response. The body is read whole: put a ``BodyLimit`` around it.
@@ -91,7 +91,7 @@ class WholeTexts:
         await self.app(scope, receive_again, send)
 
 
-_HALF = "A text contains half of a character (a lone surrogate), or is not UTF-8. Send whole texts."
+_HALF = "A text contains half of a character (a lone surrogate), or is not UTF-8. Send valid text."
 
 
 def is_half_text(body: bytes) -> bool:

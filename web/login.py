@@ -1,6 +1,6 @@
 """Signing in with Hugging Face, on a Space whose front matter says ``hf_oauth: true``.
 
-Gradio does the signing in. Of what it would keep, including a token, only the name is left. Off a
+Gradio handles the login. Of what it would keep, including a token, only the name is left. Off a
 Space, where Gradio makes up a login for development, nobody can sign in.
 """
 
@@ -31,7 +31,7 @@ def is_offered() -> bool:
 
 
 def build_login(why_html: str) -> None:
-    """Add what signing in is good for, and a button for it; nothing if nobody can sign in."""
+    """Add a button for signing in, and the reason to do so; nothing if nobody can sign in."""
     if is_offered():
         with gr.Row(equal_height=False):
             gr.HTML(why_html, apply_default_css=False, min_width=280)
@@ -93,7 +93,7 @@ class LoginSession:
 
 
 def trimmed(info: dict[str, Any]) -> dict[str, Any]:
-    """A login as Gradio stores it, reduced to the name and the time when it ends."""
+    """A login in Gradio's form, reduced to the name and the time when it ends."""
     person = info.get("userinfo")
     name = str(person.get("preferred_username") or "") if isinstance(person, dict) else ""
     shown = {"preferred_username": name, "name": name, "profile": "", "picture": ""}

@@ -1,4 +1,4 @@
-"""A page of Gradio: how it is mounted, and how it answers requests that make no sense."""
+"""A Gradio page: how it is mounted, and how it answers invalid requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agl1k_core.errors import Agl1kError
 from web.gradio_adapter import UnknownEndpointError, gradio_apps, leave_event, treat_as_launched
 from web.inputs import problem_of
 
-#: An event that is done at once, shows no progress, and is not an endpoint for others.
+#: An event that runs at once, shows no progress, and is not an endpoint for others.
 QUIET: Mapping[str, Any] = {
     "queue": False,
     "show_progress": "hidden",
@@ -30,7 +30,7 @@ _LONGEST = 500
 
 
 class Page(gr.Blocks):
-    """``gr.Blocks`` that checks what a caller sends, and answers refusals without a traceback."""
+    """``gr.Blocks`` that checks what callers send, and reports refusals without a traceback."""
 
     def get_block_name(self) -> str:
         return "blocks"
@@ -54,7 +54,7 @@ class Page(gr.Blocks):
 
 
 def mount(app: FastAPI, page: gr.Blocks, **options: Any) -> FastAPI:
-    """Serve a page at ``/``; ``options`` are further ones of ``gr.mount_gradio_app``."""
+    """Serve a page at ``/``; ``options`` are passed to ``gr.mount_gradio_app``."""
     treat_as_launched(page)
     mounted: FastAPI = gr.mount_gradio_app(
         app,
@@ -72,7 +72,7 @@ def mount(app: FastAPI, page: gr.Blocks, **options: Any) -> FastAPI:
 
 
 def answer_nonsense(mounted: FastAPI) -> None:
-    """Have the pages in ``mounted`` answer malformed requests and unknown endpoints in words."""
+    """Have the pages in ``mounted`` explain malformed requests and unknown endpoints."""
     for page in gradio_apps(mounted):
         page.add_exception_handler(RequestValidationError, _malformed)
         page.add_exception_handler(TypeError, _malformed)  # unknown names of parameters
@@ -91,7 +91,7 @@ async def _malformed(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _gone(_: Request, __: Exception) -> Response:
-    """A client that leaves in the middle of an upload is not an error of the server."""
+    """A client that disconnects during an upload is not a server error."""
     return Response(status_code=400)
 
 

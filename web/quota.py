@@ -1,6 +1,6 @@
-"""How often something may be done within an hour, counted in memory and without network addresses.
+"""Hourly limits, counted in memory and without network addresses.
 
-Anybody can get new player ids, so a limit per id needs one for everybody together, too.
+Anybody can get new player ids, so a limit per id needs an overall limit, too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WINDOW_S = 3600.0
 class Quota:
     """At most ``in_all`` times within an hour, and at most ``each`` times per id.
 
-    ``what`` names it in messages: "rounds begun".
+    ``what`` names it in messages: "rounds started".
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Quota:
         self._by_one: Counter[str] = Counter()
 
     def take(self, who: str = "") -> None:
-        """Count one more; raises ``Agl1kError`` that says when to try again if it is too many."""
+        """Count one more; if it is too many, raises ``Agl1kError`` that says when to try again."""
         if self._in_all == 0:
             raise Agl1kError(f"This site does not allow that: its limit of {self._what} is 0.")
         with self._lock:

@@ -1,4 +1,4 @@
-"""The server: uvicorn, without an access log, that stops soon even with pages open."""
+"""The server: uvicorn without an access log, which stops soon even if pages are open."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _PatientServer(uvicorn.Server):
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket bound to the address to serve at; raises ``Agl1kError`` if it cannot be bound."""
+    """A socket bound to the server's address; raises ``Agl1kError`` if it cannot be bound."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     taken = socket.socket(family)
     try:

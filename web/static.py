@@ -43,9 +43,9 @@ def mount_static(app: FastAPI, assets: Path | None = None) -> None:
 
 
 class PackedPage:
-    """ASGI middleware that compresses the page and its configuration, 100 KB each.
+    """ASGI middleware that compresses only the page and its configuration, 100 KB each.
 
-    Nothing else: Gradio compresses its own files, sound is compressed already, and events must not
+    Gradio compresses its own files, sound is compressed already, and events must not
     wait.
     """
 
@@ -94,7 +94,7 @@ def _digest(path: Path) -> str:
 
 
 class CachedFiles(StaticFiles):
-    """``StaticFiles`` that browsers keep if requested with ``?v=``, and check otherwise."""
+    """``StaticFiles`` that browsers cache if requested with ``?v=``, and revalidate otherwise."""
 
     def file_response(self, full_path: Any, *args: Any, **kwargs: Any) -> Response:
         response = super().file_response(full_path, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""The folder of uploads, from which what people uploaded is soon deleted again."""
+"""The folder of uploads, whose files are soon deleted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def sweep(
 ) -> None:
     """Delete what is older than ``keep_s``, and then the oldest until ``most_bytes`` are left.
 
-    Gradio has a list of its own, but only in memory: it is lost when the process is killed. Another
+    Gradio keeps a list itself, but only in memory: it is lost when the process is killed. Another
     process may share the folder, so recent files are kept.
     """
     now = time.time() if now is None else now

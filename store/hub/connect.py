@@ -1,4 +1,4 @@
-"""From the store's options to the dataset repository and its publisher, if there is one."""
+"""Sets up the dataset's repository and publisher from the store's options."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def publisher_for(options: HubOptions, database: Database) -> Publisher | None:
 
 
 def unready(database: Database, publisher: Publisher | None) -> list[str]:
-    """Why the app should get no players at the moment; empty when it is ready."""
+    """Why the app is not ready for players; empty if it is."""
     problems = [] if publisher is None else publisher.problems()
     try:
         database.check_writable()
     except Agl1kError as error:
-        log.warning("event=unready: %s", error)  # it names the database: not for everybody
+        log.warning("event=unready: %s", error)  # names the database, so it is only logged
         problems.append("the database cannot be written; the server's log says why")
     return problems

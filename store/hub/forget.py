@@ -19,7 +19,7 @@ _WAIT_S = 300.0
 
 @dataclass
 class Forgotten:
-    """How much was deleted where; ``missed`` has a sentence for everything out of reach."""
+    """How much was deleted where; ``missed`` has a sentence for everything not reached."""
 
     rows_here: int = 0
     rounds_here: int = 0

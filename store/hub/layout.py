@@ -1,6 +1,6 @@
-"""What is published: an Arrow schema for each kind of row, and Parquet files of it.
+"""The published rows: an Arrow schema for each kind, and Parquet files.
 
-Nothing else is: no nickname, and nothing that identifies a player.
+Nothing else is published: no nickname, and nothing that identifies a player.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Field:
     choices: tuple[str, ...] = ()
 
     def holds(self, column: pa.ChunkedArray) -> bool:
-        """Whether AGL1K can have written every value."""
+        """Whether every value can have been written by AGL1K."""
         if self.needed and column.null_count:
             return False
         if self.choices and not set(column.unique().to_pylist()) <= {*self.choices, None}:
@@ -71,7 +71,7 @@ class Kind:
         return pa.Table.from_pylist([dict(row) for row in rows], schema=self.schema)
 
     def conform(self, table: pa.Table) -> pa.Table:
-        """A table of another version in the current schema: missing columns are None.
+        """A table of another version, converted to the current schema: missing columns are None.
 
         Columns of a newer version follow ours, so that rewriting a file keeps them.
         """
@@ -203,7 +203,7 @@ _NAME = re.compile(
 
 
 def shard_name(kind: Kind, day: str, origin: str, content: bytes) -> str:
-    """A name unique to the content: even a database restored from a backup overwrites no file."""
+    """A name derived from the content, so that not even a restored backup overwrites a file."""
     return f"data/{kind.name}/{day}/{origin}-{hashlib.sha256(content).hexdigest()[:16]}.parquet"
 
 

@@ -27,7 +27,7 @@ from store.hub.layout import (
 )
 from store.schema import guesses, shards, submission_files, submissions
 
-#: The most rows in one file; rows of submissions hold whole files.
+#: The most rows in one file; rows of submissions contain whole files.
 ROWS_PER_SHARD = {GUESSES.name: 20_000, SKIPS.name: 20_000, SUBMISSIONS.name: 4}
 _TABLES = {GUESSES.name: guesses, SKIPS.name: guesses, SUBMISSIONS.name: submissions}
 
@@ -43,7 +43,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """How much the Hub does not have yet; ``oldest_utc`` is when the oldest of it was stored."""
+    """What the Hub does not have yet; ``oldest_utc`` is when the oldest of it was stored."""
 
     rows: int
     shards: int
@@ -76,7 +76,7 @@ class Outbox:
     def _seal(self, kind: Kind) -> int:
         """Store one file and mark its rows, in one transaction.
 
-        Rows of open transactions are not waited for; they are sealed next time, even if their
+        It does not wait for rows of open transactions: they are sealed next time, even if their
         numbers are lower.
         """
         table, replica = _TABLES[kind.name], self._database.replica_id
@@ -157,7 +157,7 @@ class Outbox:
         return n_dropped
 
     def backlog(self) -> Backlog:
-        """How much waits to be pushed or removed."""
+        """What is waiting to be pushed or removed."""
         unsealed = [
             select(func.count(), func.min(guesses.c.created_utc)).where(guesses.c.shard.is_(None)),
             select(func.count(), func.min(submissions.c.created_utc)).where(_UNSEALED),

@@ -94,7 +94,7 @@ class Publisher:
         self._thread.start()
 
     def stop(self, flush_s: float) -> Backlog:
-        """Push what is left within ``flush_s``; logs and returns what still waits."""
+        """Push what is left within ``flush_s``; log and return what is still waiting."""
         if self._thread is not None:
             self._end_at = time.monotonic() + flush_s
             self._ending.set()
@@ -126,7 +126,7 @@ class Publisher:
 
     @property
     def waiting_rows(self) -> int:
-        """Roughly how many rows the Hub does not have yet."""
+        """About how many rows the Hub does not have yet."""
         return self._backlog.rows + self._admitted
 
     def notice(self) -> str:
@@ -183,7 +183,7 @@ class Publisher:
     def _after(self, error: Exception) -> float:
         """The wait after an error: random, doubling up to a limit, at least what the Hub asks."""
         self._failures += 1
-        self._closed_until = 0.0  # players have waited enough; what the Hub has is restored later
+        self._closed_until = 0.0  # players have waited long enough; rows are restored later
         ceiling_s = min(self._limits.max_wait_s, 2.0 ** min(self._failures, 20))
         asked_s = error.retry_after_s if isinstance(error, HubError) else None
         wait_s = max(self._rng.uniform(0, ceiling_s), asked_s or 0.0)
@@ -243,7 +243,7 @@ class Publisher:
             log.info("event=pushed files=%d rows=%d commit=%s", len(files), rows, made)
 
     def _page_for(self, files: list[Shard]) -> dict[str, bytes]:
-        """The page, if these files need one that declares more than the current one."""
+        """The dataset's page, if these files need one that declares more than the current page."""
         kinds = {kind.name for file in files if (kind := kind_of(file.name))}
         if self._declared is not None and kinds <= self._declared:
             return {}

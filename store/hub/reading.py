@@ -1,4 +1,4 @@
-"""Reads published rows: to restore a lost database, and to get rows of other servers."""
+"""Reads published rows, to restore a lost database and to get rows of other servers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _IDS_AT_ONCE = 10_000  # SQLite accepts at most 32,766 parameters
 
 @dataclass
 class ReadBack:
-    """How much was read; ``problems`` has a sentence for each file that could not be used."""
+    """What was read; ``problems`` has a sentence for each file that could not be used."""
 
     files: int = 0
     rows: int = 0
@@ -125,7 +125,7 @@ def _take_in(database: Database, contents: dict[str, bytes], outcome: ReadBack) 
 
 
 def _insert(database: Database, tables: dict[str, pa.Table]) -> None:
-    """Insert the oldest rows first, so that the order in the database is by age."""
+    """Insert the oldest rows first, so that the database is ordered by age."""
     by_kind: dict[str, list[pa.Table]] = {kind: [] for kind in KINDS}
     for name, table in tables.items():
         kind = KINDS[table.schema.metadata[b"agl1k"].decode()]

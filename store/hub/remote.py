@@ -1,4 +1,4 @@
-"""The dataset repository on the Hub: every call ends, no matter how the Hub behaves."""
+"""The dataset repository on the Hub: every call ends, however the Hub behaves."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _AGAIN = (
     502,
     503,
     504,
-)  # someone else was quicker, or it may have been applied nevertheless
+)  # someone else was faster, or the commit was applied after all
 
 
 @dataclass

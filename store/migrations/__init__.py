@@ -1,7 +1,7 @@
 """Upgrades of the tables: every change of ``store.schema`` has a revision here.
 
 A new revision is a file in ``versions/`` named ``v<number>_<what>.py``. Write it by hand, without
-importing ``store.schema``, which will change again. The tests compare its result with the tables.
+importing ``store.schema``, which will change again. Tests compare its result with the tables.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _refuse_unknown(current: str | None, known: set[str]) -> None:
     if current is not None and current not in known:
         raise Agl1kError(
             f"The database belongs to a newer AGL1K (its tables have revision {current}, this "
-            f"version knows up to {max(known)}). Install the newer version, or set "
+            f"version supports up to {max(known)}). Install the newer version, or set "
             "AGL1K_DATABASE to another place. Nothing was changed."
         )
 

@@ -213,9 +213,9 @@ def test_rounds_and_published_files_are_limited_per_hour(tmp_path: Path) -> None
             client.post("/gradio_api/run/predict", json={**event, "data": ["", "", [], ""]})
             for _ in range(2)
         )
-        assert "Too many rounds begun" not in first.text
+        assert "Too many rounds started" not in first.text
         assert second.status_code == 200
-        assert "Too many rounds begun on this site within an hour. Try again in" in second.text
+        assert "Too many rounds started on this site within an hour. Try again in" in second.text
         table = client.get("/api/leaderboard/example.json").content
         [path] = client.post("/gradio_api/upload", files={"files": ("a.json", table)}).json()
         file = {"path": path, "meta": {"_type": "gradio.FileData"}}

@@ -146,7 +146,7 @@ def test_the_key_withdraws_an_owned_submission(
     key = receipt.partition("data-key>")[2].partition("<")[0]
     row = row_of(alice, "Keyed")
     nobody = Visitor(space.url)
-    assert "does not open" in withdraw(nobody, row["row_id"]).json()["data"][0]
+    assert "does not belong" in withdraw(nobody, row["row_id"]).json()["data"][0]
     assert "Keyed is withdrawn" in withdraw(nobody, row["row_id"], key).json()["data"][0]
 
 
@@ -178,7 +178,7 @@ def test_a_forged_cookie_signs_nobody_in(
     publish(alice, demo_file, "Wanted")
     row = row_of(alice, "Wanted")
     forger = Visitor(space.url, Cookie=f"session={cookie}")
-    assert "does not open" in withdraw(forger, row["row_id"]).json()["data"][0]
+    assert "does not belong" in withdraw(forger, row["row_id"]).json()["data"][0]
     publish(forger, demo_file, "Forged")
     made = row_of(forger, "Forged")
     assert made["owner"] == ""
@@ -199,7 +199,7 @@ def test_another_site_cannot_use_a_login(
     alice = signed_in(space, provider, "alice")
     publish(alice, demo_file, "Wanted")
     row = row_of(alice, "Wanted")
-    assert "does not open" in withdraw(alice, row["row_id"], **headers).json()["data"][0]
+    assert "does not belong" in withdraw(alice, row["row_id"], **headers).json()["data"][0]
     alice.http.get("/logout", headers=headers)
     own = {"Sec-Fetch-Site": "same-origin", "Origin": space.url}
     assert "is withdrawn" in withdraw(alice, row["row_id"], **own).json()["data"][0]
@@ -271,4 +271,4 @@ def test_outside_a_space_there_is_no_login(
         row = row_of(Visitor(url), "Claimed")
         assert row["owner"] == ""
         answer = withdraw(visitor, row["row_id"]).json()["data"][0]
-        assert "does not open" in answer
+        assert "does not belong" in answer

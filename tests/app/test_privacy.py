@@ -109,7 +109,7 @@ def publish_and_withdraw(player: Player) -> None:
     rows = player.http.get("/api/leaderboard?board=demo").json()["rows"]
     ids = {row["model"]: row["row_id"] for row in rows}
     event = player.event(player.find(value="Withdraw"), "click")
-    assert "does not open" in player.call(event, ids["Stays"], key).text
+    assert "does not belong" in player.call(event, ids["Stays"], key).text
     assert "Goes is withdrawn" in player.call(event, ids["Goes"], key).text
     api = player.upload("answers.json", file)
     done = player.http.post("/gradio_api/run/dry_run", json={"data": [api, ""]})

@@ -100,7 +100,7 @@ def test_submit_find_compare_withdraw(client: Client, url: str, toy_file: Path) 
     listed = client.predict(board="toy", query="search=API", api_name="/leaderboard")
     assert [found["model"] for found in listed["rows"]] == ["API model"]
 
-    with pytest.raises(Exception, match="does not open"):
+    with pytest.raises(Exception, match="does not belong"):
         client.predict(submission_id=row["row_id"], withdraw_key="wrong", api_name="/withdraw")
     answer = client.predict(
         submission_id=row["row_id"], withdraw_key=done["withdraw_key"], api_name="/withdraw"

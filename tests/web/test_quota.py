@@ -20,16 +20,17 @@ class Clock:
 
 def test_there_is_a_limit_for_each_and_one_for_all() -> None:
     clock = Clock()
-    quota = Quota("rounds begun", 3, 2, clock=clock)
+    quota = Quota("rounds started", 3, 2, clock=clock)
     quota.take("ann")
     clock.now = 600
     quota.take("ann")
     with pytest.raises(
-        Agl1kError, match=r"^2 rounds begun within an hour is the limit. Try again in 50 minutes.$"
+        Agl1kError,
+        match=r"^2 rounds started within an hour is the limit. Try again in 50 minutes.$",
     ):
         quota.take("ann")
     quota.take("ben")
-    with pytest.raises(Agl1kError, match=r"^Too many rounds begun on this site .* in 50 minutes"):
+    with pytest.raises(Agl1kError, match=r"^Too many rounds started on this site .* in 50 minutes"):
         quota.take("eve")
     clock.now = 3600
     quota.take("ann")

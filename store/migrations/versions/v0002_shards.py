@@ -28,7 +28,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Forget what was published."""
+    """Drop the claims and the table of files."""
     op.drop_table("shards")
     op.drop_index("ix_guesses_unsealed", "guesses")
     for table in ("guesses", "submissions"):
