@@ -24,12 +24,12 @@ def run() -> Iterator[Measured]:
     """How many times as long reading takes without each fast path."""
     benchmark = data.made_up_benchmark(N_CLIPS)
     records = list(data.answers(benchmark))
-    files = [_lines(records), *(make(records) for make in MISSES.values())]
-    readings = [partial(predictions.read_predictions, file, benchmark) for file in files]
-    plain, *others = best_of(readings, _ROUNDS)
-    yield Measured("reading", f"{len(records):,} plain lines", plain * 1000, "ms")
-    for name, seconds in zip(MISSES, others, strict=True):
-        yield Measured("reading", f"{name} / plain", seconds / plain, "×")
+    files = {name: make(records) for name, make in SHAPES.items()}
+    readings = [partial(predictions.read_predictions, file, benchmark) for file in files.values()]
+    times = dict(zip(files, best_of(readings, _ROUNDS), strict=True))
+    yield Measured("reading", f"{len(records):,} plain lines", times[PLAIN] * 1000, "ms")
+    for name, plain in MISSES.items():
+        yield Measured("reading", f"{name} / {plain}", times[name] / times[plain], "×")
 
 
 def _lines(records: list[_Record]) -> bytes:
@@ -41,12 +41,38 @@ def _with_blank_lines(records: list[_Record]) -> bytes:
     return b"\n".join(map(_lines, parts))
 
 
+def _now_and_then(change: _Record, records: list[_Record]) -> bytes:
+    return _lines(
+        [record if number % 1000 else record | change for number, record in enumerate(records)]
+    )
+
+
 def _numbered(records: list[_Record]) -> bytes:
     return _lines([{"id": number, **record} for number, record in enumerate(records)])
 
 
-#: What misses a fast path: lines decoded together, and clips named by a single text.
-MISSES: dict[str, Callable[[list[_Record]], bytes]] = {
+def _as_text(records: list[_Record]) -> list[_Record]:
+    """Coordinates as text, of which a file has few: whole degrees."""
+    return [
+        record | {name: str(round(float(str(record[name])))) for name in ("latitude", "longitude")}
+        for record in records
+    ]
+
+
+PLAIN, TEXT = "plain", "coordinates as text"
+SHAPES: dict[str, Callable[[list[_Record]], bytes]] = {
+    PLAIN: _lines,
+    TEXT: lambda records: _lines(_as_text(records)),
     "some blank lines": _with_blank_lines,
+    "a field in some records": partial(_now_and_then, {"note": "loud"}),
     "numbered records": _numbered,
+    "text, some empty": lambda records: _now_and_then({"latitude": None}, _as_text(records)),
+}
+#: What misses a fast path, and the file that takes it: lines decoded together, records that all
+#: have the same fields, clips named by a single text, coordinates that are all text.
+MISSES = {
+    "some blank lines": PLAIN,
+    "a field in some records": PLAIN,
+    "numbered records": PLAIN,
+    "text, some empty": TEXT,
 }

@@ -13,8 +13,9 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import msgspec
 import numpy as np
@@ -114,6 +115,11 @@ def _object_records(
     problems: Problems,
 ) -> Iterator[Records]:
     """Objects as records, grouped by their fields; adds anything else to ``problems``."""
+    # reading takes 1.2 times as long without this, see perf/reading.py
+    columns = _same_columns(records)
+    if columns:
+        yield Records(columns, numbers, lines)
+        return
     groups: dict[tuple[str, ...], list[int]] = {}
     where = Records({}, numbers, lines)
     for position, record in enumerate(records):
@@ -129,6 +135,23 @@ def _object_records(
             problems.add(where.problem(position, found, "Send an object"))
     for names, positions in groups.items():
         yield _group(names, _picked(records, positions), where, positions)
+
+
+def _same_columns(records: Sequence[object]) -> dict[str, Sequence[object]]:
+    """The columns of objects that all have the same fields; empty if they do not."""
+    if set(map(type, records)) != {dict}:
+        return {}
+    objects = cast("Sequence[dict[str, object]]", records)
+    names = tuple(objects[0])
+    if not 0 < len(names) <= _MOST_FIELDS or set(map(len, objects)) != {len(names)}:
+        return {}
+    try:
+        # the first field twice, so that itemgetter returns tuples even for one field
+        rows: Iterator[tuple[object, ...]] = map(itemgetter(*names, names[0]), objects)
+        values = list(chain.from_iterable(rows))
+    except KeyError:
+        return {}
+    return {name: values[at :: len(names) + 1] for at, name in enumerate(names)}
 
 
 def _group(
