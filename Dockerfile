@@ -14,7 +14,7 @@ RUN useradd --uid 1000 --create-home agl1k \
 
 WORKDIR /app
 
-# before the code, so that a change of the code reinstalls nothing
+# before the code, so that a code change does not reinstall them
 COPY requirements.txt ./
 RUN pip install --requirement requirements.txt
 

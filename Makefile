@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 run: $(VENV)/.run-installed
 	$(BIN)/python app.py
 
-# the fast lane: all that needs neither a browser nor a server
+# the fast tests: those that need neither a browser nor a server
 check: lint
 	$(BIN)/pytest --quiet --numprocesses auto --dist loadfile --no-loadscope-reorder -m "not (browser or server or slow)"
 

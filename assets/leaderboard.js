@@ -1,5 +1,5 @@
 // The board in the browser: it gets HTML from the server, updates the page's address, opens rows.
-// Every view has an address, so that a reload, a bookmark and a shared link show the same.
+// Every view has an address, so that a reload, a bookmark or a shared link shows the same.
 
 const SEARCH_PAUSE_MS = 150;
 const ONE_VALUE = ['board', 'subset', 'rank_by', 'search', 'weights', 'min_coverage'];

@@ -91,7 +91,7 @@ class Player {
     this.fetched = url;
     fetch(new URL(url, document.baseURI), { priority: 'low' })
       .then((response) => response.arrayBuffer())
-      .catch(() => { this.fetched = null; }); // it is loaded later, when it is played
+      .catch(() => { this.fetched = null; }); // it is then loaded when it is played
   }
 
   // ---- what is shown

@@ -1,4 +1,4 @@
-// The map component: a pin to guess with, and what Python asks it to show. The Leaflet map itself
+// The map component: a pin for the guess, and what Python has it show. The Leaflet map itself
 // is created by folium's script; ui/worldmap.py passes it here. Leaflet is the global L.
 import { BaseMap } from './map/basemap.js';
 import { pointsLayer } from './map/points.js';
@@ -44,9 +44,9 @@ class WorldMap {
     Object.assign(this, { element, props, map, pin: null, locked: false });
     this.frame = map.getContainer();
     this.status = element.querySelector('.agl-map-status');
-    this.scene = null; // draws what was revealed, again whenever the view moves around the world
+    this.scene = null; // draws the revealed places, again whenever the view moves around the world
     this.layers = L.layerGroup().addTo(map);
-    // On a phone, five rounds around the world are only visible at levels between the usual ones.
+    // On a phone, five rounds around the world are visible only at levels between the usual ones.
     if (this.isNarrow()) map.options.zoomSnap = 0.25;
     map.setMinZoom(this.isNarrow() ? 0.5 : 1).setMaxZoom(12).setMaxBounds([[-86, -1e6], [86, 1e6]]);
     scale().addTo(map);
@@ -75,7 +75,7 @@ class WorldMap {
       ? `${props.map_label}. ${hint}.`
       : `${props.map_label}. ${hint}, Enter or Space drops the pin at the crosshair.`);
     if (!props.readonly) return;
-    this.map.scrollWheelZoom.disable(); // it would swallow the scrolling of a long page
+    this.map.scrollWheelZoom.disable(); // it would block the scrolling of a long page
     this.map.on('focus', () => this.map.scrollWheelZoom.enable());
     this.map.on('blur', () => this.map.scrollWheelZoom.disable());
   }
@@ -391,7 +391,7 @@ function remembered(name) {
 function remember(name, pin) {
   try {
     sessionStorage.setItem(PIN_KEY, JSON.stringify({ of: name, pin }));
-  } catch { /* a full or forbidden storage: the pin does not survive a reload */ }
+  } catch { /* storage is full or blocked: the pin does not survive a reload */ }
 }
 
 const round = (degrees) => Number(degrees.toFixed(5));

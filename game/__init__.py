@@ -1,1 +1,1 @@
-"""The game: rounds, clips and the tab that plays them."""
+"""The game: rounds, clips and the tab in which they are played."""

@@ -49,7 +49,7 @@ class Chooser:
 def wish_of(
     slug: str, mode: str, speech: str, continent: str, timer: int, day: object, code: str
 ) -> Wish:
-    """The choice that the panel's values make."""
+    """The choice that the panel's values express."""
     chosen_day = day.strip() if isinstance(day, str) else ""
     return Wish(mode, slug, speech, continent, timer or None, chosen_day, code or "")
 

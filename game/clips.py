@@ -38,7 +38,7 @@ from agl1k_core.http import Patience
 
 log = logging.getLogger(__name__)
 
-#: A player waits: fewer and shorter tries than ``agl1k fetch`` makes.
+#: A player is waiting, so there are fewer and shorter tries than in ``agl1k fetch``.
 PATIENCE = Patience(connect_s=5, read_s=10, attempt_s=60, attempts=3, longest_wait_s=5)
 
 MAX_CACHE_BYTES = 2_000_000_000
@@ -83,7 +83,7 @@ def fetch_for_player(benchmark: Benchmark, key: str, folder: Path) -> Path:
 class ClipStore:
     """A cache of prepared clips in ``cache_dir``, of about ``max_bytes`` at most.
 
-    The least recently used copies are deleted first, but none that was used in the last
+    The least recently used copies are deleted first, but none that were used in the last
     ``in_use_s``. Safe to use from many threads: a clip that several ask for is prepared once.
     """
 
@@ -112,7 +112,7 @@ class ClipStore:
     def prepare(self, benchmark: Benchmark, key: str) -> PreparedClip:
         """The copy of a clip, made now if it is not cached.
 
-        Raises ``Agl1kError`` if the recording is not available. That is remembered for a while, so
+        Raises ``Agl1kError`` if the recording is not available, which is remembered for a while so
         that a browser's retries don't become downloads.
         """
         if key not in benchmark:
@@ -135,13 +135,13 @@ class ClipStore:
         except Exception as error:
             mine.set_exception(self._noted_failure(benchmark, key, error))
         finally:
-            mine.cancel()  # wakes the waiting threads after an interrupt; otherwise without effect
+            mine.cancel()  # wakes waiting threads after an interrupt; has no effect otherwise
             with self._lock:
                 del self._making[name]
         return mine.result()
 
     def cached(self, benchmark: Benchmark, key: str) -> PreparedClip | None:
-        """The cached copy of a clip, if it was made from the recording that the folder has now."""
+        """The cached copy of a clip, if it was made from the recording now in the folder."""
         name = _opaque_name(benchmark, key)
         try:
             about = json.loads((self._folder / f"{name}.json").read_bytes())
@@ -195,7 +195,7 @@ class ClipStore:
             raise
 
     def prefetch(self, benchmark: Benchmark, keys: Iterable[str]) -> None:
-        """Prepare clips in the background; if too many are waiting, the newest are left out."""
+        """Prepare clips in the background; if too many are waiting, the newest are skipped."""
         for key in keys:
             self._prefetcher.add(benchmark, key)
 
@@ -265,7 +265,7 @@ class ClipStore:
             excess -= n_bytes
 
     def _clear_left_overs(self) -> None:
-        """Remove what a killed process left behind."""
+        """Remove files that a killed process left behind."""
         for path in self._folder.glob("incoming-*"):
             with suppress(FileNotFoundError):
                 if time.time() - path.stat().st_mtime > _LEFT_OVER_S:
@@ -366,6 +366,6 @@ class _Prefetcher:
 
     def _work(self) -> None:
         while (item := self._waiting.get()) is not None:
-            # The player of the clip gets the error; here it would only end the thread.
+            # The player of the clip sees the error; here it would only end the thread.
             with suppress(Exception):
                 self._prepare(*item)

@@ -1,4 +1,4 @@
-"""The clock of a round with a timer. The server keeps the time; this only shows it."""
+"""The clock of a round with a timer. The server measures the time; this only shows it."""
 
 from __future__ import annotations
 

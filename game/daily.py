@@ -17,7 +17,7 @@ from store.guesses import GuessStore, Round
 
 #: The first day that has a daily five.
 DAILY_EPOCH = date(2026, 1, 1)
-#: A clip of a daily does not come back for this many days, if the benchmark is large enough.
+#: A clip of a daily is not repeated for this many days, if the benchmark is large enough.
 DAILY_REST_DAYS = 100
 
 
@@ -113,7 +113,7 @@ STREAK_RULE = (
 
 
 def streak(days: Collection[date], today: date) -> Streak:
-    """The run of days that ends today, or yesterday if today's daily is still to be played."""
+    """The run of days that ends today, or yesterday if today's daily has not been played yet."""
     played_today = today in days
     end = today if played_today else today - timedelta(days=1)
     length = 0

@@ -49,7 +49,7 @@ class ModelAnswers(Protocol):
 
 
 class Clock(Protocol):
-    """Tells the time, with its time zone."""
+    """Returns the current time, with its time zone."""
 
     def __call__(self) -> datetime: ...
 
@@ -75,7 +75,7 @@ def _admit_all(player_id: str) -> None:
 
 @dataclass(frozen=True)
 class Content:
-    """What is played: benchmarks by slug, their recordings, and what is known about their clips.
+    """What can be played: benchmarks by slug, their recordings, and what is known of their clips.
 
     ``tags``: the sounds in the clips of each benchmark, by its slug. They are revealed together
     with the place.
@@ -96,7 +96,7 @@ class Content:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Time, chance, and who may begin a round."""
+    """Time, randomness, and the limit on rounds."""
 
     clock: Clock = _utc_now
     rng: random.Random = field(default_factory=random.SystemRandom)

@@ -1,4 +1,4 @@
-"""Turns what a player did into the row that is stored: the pin, whether in time, and its score."""
+"""Turns a player's action into the stored row: the pin, whether it was in time, and its score."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def new_guess(
 
 
 def seconds_since(started: datetime | None, now: datetime) -> float | None:
-    """Seconds since a clip was given out, never negative; None if it was not."""
+    """Seconds since a clip was sent, never negative; None if it was not."""
     return None if started is None else max(0.0, (now - started).total_seconds())
 
 
@@ -76,7 +76,7 @@ def points_of(guess: Guess) -> int:
 
 
 def max_points_of(guess: Guess) -> int:
-    """The points that were possible: none for a clip that was reported as broken."""
+    """The points that were possible: 0 for a clip that was reported as broken."""
     return 0 if guess.action == "broken" else MAX_POINTS
 
 

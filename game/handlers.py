@@ -74,7 +74,7 @@ class Play:
         return self._game.resume(player) or self._game.start_free(player, self._default)
 
     def _fallback(self, player: str, message: str, href: str) -> Screen:
-        """After a bad link, or if a source cannot be reached, there is still something to play."""
+        """Start another round after a bad link, or if a source cannot be reached."""
         messages = [message]
         for benchmark in self._benchmarks:
             try:
@@ -163,7 +163,7 @@ class Play:
             return None
 
     def _token(self, player: str, round_token: str) -> str:
-        """The step token; a page that has lost it goes on with the player's open round."""
+        """The step token; a page that has lost it continues the player's open round."""
         if round_token:
             return round_token
         view = self._game.resume(player)
@@ -175,7 +175,7 @@ class Play:
         try:
             return _screen(player, act(), href)
         except Agl1kError as error:
-            # anything but a valid player token is not sent back: it may contain anything
+            # only a valid player token is sent back: anything else may contain anything
             known = self._game.player_id(player) is not None
             return Screen(player if known else "", message=str(error))
 
@@ -218,7 +218,7 @@ def _with_summary(screen: Screen, summary: Summary, href: str) -> Screen:
 
 
 def _sound(view: RoundView) -> Sound | None:
-    """The clip's address and outline; without an outline the player offers to try again."""
+    """The clip's address and outline; without an outline, the player offers to try again."""
     if view.clip_token is None:
         return None
     outline = view.outline or Outline((), 0.0)

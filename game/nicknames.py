@@ -14,8 +14,8 @@ _MAX_MARKS = 3
 def clean_nickname(text: object) -> str:
     """A nickname in NFC without control, format or private characters, at most 24 characters.
 
-    A character is a letter with its combining marks. White space folds to single spaces. Anything
-    that is not text, or has nothing left, becomes the empty string: a nickname is optional.
+    A character is a letter with its combining marks. White space becomes single spaces. Anything
+    that is not text, or has nothing left, becomes the empty string.
     """
     if not isinstance(text, str):
         return ""

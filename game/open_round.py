@@ -1,6 +1,6 @@
-"""A round while one call lasts: read from the store once, and kept up to date as the call writes.
+"""A round during one call: read from the store once, and kept up to date as the call writes.
 
-The store decides which write counts. If another tab was faster, its result is what is seen here.
+The store decides which write counts. If another tab was faster, its result is used here.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class OpenRound:
 
     @cached_property
     def challenger_answers(self) -> Sequence[Guess]:
-        """The answers of the round that this one was challenged by; empty if there is none."""
+        """The answers of the challenger's round; empty if there is none."""
         offered = str(self.row.filters.get("challenge", ""))
         return self._store.of_round(offered) if offered else ()
 
@@ -62,7 +62,7 @@ class OpenRound:
         return kept
 
     def start_clip(self, now: datetime) -> None:
-        """Note when the current clip was first given out.
+        """Record when the current clip was first sent.
 
         Raises ``Agl1kError`` if another tab has moved the round on.
         """
@@ -72,7 +72,7 @@ class OpenRound:
             self.row = replace(self.row, clip_started_utc=started)
 
     def advance(self) -> None:
-        """Move to the next clip, or to wherever another tab has moved the round by now."""
+        """Move to the next clip, or to where another tab has already moved the round."""
         round_id, position = self.row.round_id, self.row.position
         if self._store.advance(round_id, position):
             self.row = replace(self.row, position=position + 1, clip_started_utc=None)

@@ -1,4 +1,4 @@
-"""Which clips a round has: filters, free picks, and replacements of lost clips."""
+"""Chooses the clips of a round: filters, free picks, and replacements of lost clips."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 
-#: The clips in a round; it is shorter if fewer fit.
+#: The clips in a round; a round is shorter if fewer fit.
 CLIPS_PER_ROUND = 5
 SPEECH_CHOICES = ("any", "speech", "non_speech")
 

@@ -1,6 +1,6 @@
 """The state of a round, as the views that a page shows.
 
-The only place that decides what a browser may know: of a clip without a stored answer, its token
+The only module that decides what a browser may know: of a clip without a stored answer, its token
 and the outline of its sound.
 """
 
@@ -49,9 +49,9 @@ class RoundPresenter:
         self._clock = clock
 
     def now(self, opened: OpenRound, *, begin: bool = False) -> RoundView:
-        """The round at its current clip, which is prepared if it is to be played.
+        """The round at its current clip, which is prepared if it has to be played.
 
-        The timer of the clip starts if ``begin``. Without a timer the time is only noted, and
+        The timer of the clip starts if ``begin``. Without a timer, the time is only recorded, and
         runs from the clip's first view.
         """
         if not opened.awaits_answer:
@@ -123,7 +123,7 @@ class RoundPresenter:
         return self._tokens.clip(row.round_id, position, row.clip_keys[position])
 
     def _reveals(self, opened: OpenRound, guesses: Sequence[Guess]) -> tuple[Reveal, ...]:
-        """The places of the clips that ``guesses``, which are stored, belong to."""
+        """The places of the clips to which ``guesses``, which are stored, belong."""
         benchmark, keys = opened.benchmark, [guess.clip_key for guess in guesses]
         return build_reveals(
             benchmark,

@@ -1,4 +1,4 @@
-"""Clips that are not available: another one takes their place, and the player sees no error."""
+"""Replaces clips that are not available, so that the player sees no error."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ClipReplacement:
         self._replaced: set[tuple[str, int]] = set()
 
     def playable(self, benchmark: Benchmark, keys: Sequence[str]) -> Sequence[str]:
-        """Those of ``keys`` that are available as far as is known, or all if too few are.
+        """The ``keys`` known to be available, or all of them if those are too few.
 
         Enough is a round of full length; if ``keys`` has fewer clips than that, one is enough.
         """
@@ -60,7 +60,7 @@ class ClipReplacement:
 
         ``order`` lists the clips that may replace it, best first. If neither the clip nor any
         replacement is available, a round at its first clip raises ``Agl1kError``; a later one
-        goes on with a note, as does one that has clips left or holds all clips that fit.
+        continues with a note, as does one that has clips left or contains all clips that fit.
         """
         row, benchmark = opened.row, opened.benchmark
         step = row.round_id, row.position

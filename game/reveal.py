@@ -1,6 +1,6 @@
 """What a player sees once a guess is stored: the true place, distance and points, in words.
 
-Nothing here may be built before the guess of that clip is in the store.
+Nothing here may be built before the guess for that clip is stored.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def share_text(summary: Summary, page_url: str = "") -> str:
 
 
 def _share_line(reveal: Reveal) -> str:
-    # These squares are in fonts that have no emoji.
+    # Even fonts without emoji have these squares.
     filled = round(5 * reveal.points / MAX_POINTS)
     outcome = {"skip": "skipped", "broken": "broken clip", "timeout": "out of time"}
     return f"{'■' * filled}{'□' * (5 - filled)} {outcome.get(reveal.action, f'{reveal.points:,}')}"

@@ -1,4 +1,4 @@
-"""Review of a curated benchmark: hear a clip, see its tags and place, keep or reject it.
+"""Review of a curated benchmark: listen to a clip, see its tags and place, keep or reject it.
 
 No Gradio here. Each decision is written to ``review.csv`` in the folder immediately, and the next
 run of ``agl1k curate`` follows it. The page shows true places, so it is for people who build a

@@ -82,7 +82,7 @@ def build_page(review: Review, clips: ClipStore) -> gr.Blocks:
 def updates(
     parts: Parts, review: Review, clips: ClipStore, now: str, act: Callable[[str], str]
 ) -> dict[Any, Any]:
-    """What an act on the current clip changes, by component."""
+    """The changes that an action on the current clip makes, by component."""
     try:
         sheet = review.sheet(act(now))
     except Agl1kError as error:

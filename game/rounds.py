@@ -1,4 +1,4 @@
-"""The rules: which clips, one answer each, and only then the truth. No Gradio, no HTTP.
+"""The rules: the choice of clips, one answer each, and only then the truth. No Gradio, no HTTP.
 
 Everything a browser may do goes through ``Game``. A player is a random id signed by the server;
 each step of a round has a token that only that player can use, once. The store holds the state, so
@@ -39,7 +39,7 @@ class Game:
     """Rounds over some benchmarks, kept in a store.
 
     Every method that takes a token or an option raises ``Agl1kError`` with a sentence for the
-    player if it cannot be used. ``begin``: the player asked for the clip with a click, so that its
+    player if that is invalid. ``begin``: the player asked for the clip with a click, so its
     timer starts now; otherwise it starts when the sound is fetched.
     """
 
@@ -88,7 +88,7 @@ class Game:
         *,
         begin: bool = False,
     ) -> RoundView:
-        """Begin a round of five clips that fit, preferring those the player has not heard.
+        """Start a round of five clips that fit, preferring those the player has not heard.
 
         If fewer fit, the round is that short. ``timer_s`` is one of ``starting.TIMERS_S`` or None.
         """
@@ -103,7 +103,7 @@ class Game:
         *,
         begin: bool = False,
     ) -> RoundView:
-        """The daily five of a UTC day, today's by default; one that was begun before goes on."""
+        """The daily five of a UTC day, today's by default; a started one is continued."""
         opened = self._factory.daily(self._player(player_token), benchmark, day)
         return self._presenter.now(opened, begin=begin)
 
@@ -116,7 +116,7 @@ class Game:
         return replace(view, notes=(OWN_ROUND, *view.notes)) if view.reveals else view
 
     def play_again(self, token: object, player_token: object, *, begin: bool = False) -> RoundView:
-        """Begin a free round with the benchmark, the filters and the timer of a round."""
+        """Start a free round with the benchmark, the filters and the timer of a round."""
         played = self._open(token, player_token)[0].row
         filters = Filters.of(played.filters)
         return self.start_free(player_token, played.benchmark, filters, played.timer_s, begin=begin)
@@ -124,7 +124,7 @@ class Game:
     # Playing
 
     def resume(self, player_token: object) -> RoundView | None:
-        """The round that a player began last, where they left it.
+        """The round that a player started last, at the clip where they left it.
 
         None if it is gone, or was finished more than ``RESULT_STAYS`` ago: until then a reload
         shows its result again.
@@ -169,7 +169,7 @@ class Game:
         return self._answer(token, player_token, "timeout", None, nickname)
 
     def next_clip(self, token: object, player_token: object, *, begin: bool = False) -> RoundView:
-        """Go on from a revealed clip; after the last one the round is finished."""
+        """Move on from a revealed clip; after the last one the round is finished."""
         opened, position = self._open(token, player_token)
         if position == opened.row.position and not opened.is_over:
             if position not in opened.answers:
@@ -180,7 +180,7 @@ class Game:
     def resolve(self, clip_token: object) -> tuple[Benchmark, str] | None:
         """The benchmark and key of a clip's token; None unless the clip may be heard now.
 
-        That is: the current clip, the answered ones and, unless a timer runs, the next one. The
+        These are the current clip, the answered ones and, unless a timer runs, the next one. The
         first request for the current clip starts its time.
         """
         found = self._audible(clip_token)
@@ -211,7 +211,7 @@ class Game:
     # Dailies
 
     def dailies(self, player_token: object, benchmark: str, limit: int = 31) -> Dailies:
-        """Today's daily and those before it, newest first, and how many days in a row."""
+        """Today's daily and those before it, newest first, and the current streak."""
         player_id, source = self._player(player_token), self._content.benchmark(benchmark)
         record = DailyRecord(self._store, player_id, source.slug)
         schedule, today = self._factory.schedule(source), self._factory.today()
@@ -224,7 +224,7 @@ class Game:
     def _player(self, player_token: object) -> str:
         player_id = self._tokens.player_id(player_token)
         if player_id is None:
-            raise Agl1kError("This page has lost its player. Reload it to go on.")
+            raise Agl1kError("This page has lost its player. Reload it to continue.")
         return player_id
 
     def _open(self, token: object, player_token: object) -> tuple[OpenRound, int]:

@@ -104,7 +104,7 @@ def day_choices(entries: Sequence[DailyEntry]) -> list[tuple[str, str]]:
 
 
 def streak_html(streak: Streak) -> str:
-    """How many dailies in a row, and which count."""
+    """The streak of dailies, and which days count."""
     return _pages.get_template("streak.html").render(streak=streak)
 
 

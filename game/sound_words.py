@@ -1,7 +1,7 @@
-"""The sounds in a clip, and how much they say about its place, as shares and in words.
+"""The sounds in a clip and how much they reveal about its place, as shares and in words.
 
 They come from the folder's tags; for a clip without tags, from the classes of the table. Like
-everything in ``reveal``, they may not be shown before the guess of that clip is in the store.
+everything in ``reveal``, they may not be shown before the guess for that clip is stored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CLASSES = {
     "things": "Things",
     "ambiguous": "Sounds of unclear origin",
 }
-#: From this share of the time on, a sound is heard this often.
+#: A sound with at least this share of the time is heard this often.
 _HOW_OFTEN = {
     0.95: "all the time",
     0.5: "most of the time",

@@ -1,4 +1,4 @@
-"""Which round a player gets: free, the daily five, or somebody's challenge."""
+"""Creates the round that a player gets: free, the daily five, or somebody's challenge."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TIMERS_S = (30, 60, 120)
 class RoundFactory:
     """Makes rounds and stores them.
 
-    The id of a daily or a challenge is derived from the player and what is played, so that each
+    The id of a daily or a challenge is derived from the player and the clips, so that each
     player has one try, in however many tabs it is begun.
     """
 
@@ -99,7 +99,7 @@ class RoundFactory:
         return replace(draft, mode="challenge", label=challenge_code(offered.round_id))
 
     def stand_ins(self, opened: OpenRound) -> list[str]:
-        """Which clips may replace one of a round, best first; the same for all who play it."""
+        """The clips that may replace one of a round, best first; the same for all who play it."""
         source, row = opened.benchmark, opened.row
         if row.mode == "daily":
             return self.schedule(source).order(date.fromisoformat(row.label))
@@ -144,7 +144,7 @@ class RoundFactory:
         )
 
     def _once(self, source: Benchmark, draft: Round) -> OpenRound:
-        """The player's one round with the draft's id, begun now if there is none."""
+        """The player's only round with the draft's id, started now if there is none."""
         begun = self._store.round(draft.round_id)
         return OpenRound(self._store, source, begun) if begun else self._begin(source, draft)
 

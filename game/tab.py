@@ -16,7 +16,7 @@ from ui.player import ClipPlayer, clip_value
 from ui.worldmap import WorldMap
 from web.page import QUIET
 
-#: Not a secret: a browser can read it anyway, and what must not be forged is signed.
+#: Not a secret: a browser can read it anyway, and everything that must not be forged is signed.
 _BROWSER_KEY = "agl1k"
 _MAX_HISTORY = 200
 #: Leaves room in the window for what is above the map.
@@ -45,7 +45,7 @@ _FOLLOW = """() => setTimeout(() => {
   if (matchMedia('(max-width: 860px)').matches) result?.scrollIntoView({ block: 'center' });
 }, 50)"""
 
-#: A link is used once; a reload then goes on with the latest round.
+#: A link is used once; a reload then continues the latest round.
 FORGET_LINK = """() => {
   const address = new URL(location.href);
   for (const name of ['challenge', 'daily']) address.searchParams.delete(name);
@@ -59,7 +59,7 @@ Updates = dict[Any, Any]
 
 @dataclass(frozen=True)
 class PlayTab:
-    """What the page needs of the tab: its load event's function, inputs and outputs."""
+    """What the page needs from the tab: the function, inputs and outputs of its load event."""
 
     open: Callable[..., Updates]
     inputs: list[Any]
@@ -113,7 +113,7 @@ def build_play(
 
 
 def lay_out(tiles: str, waiting_status: str, waiting_result: str) -> Parts:
-    """The tab's components in the current Blocks, as they are until the first clip has loaded."""
+    """The tab's components in the current Blocks, in their state before the first clip."""
     state = {
         name: gr.BrowserState(default, storage_key=f"agl1k-{name}", secret=_BROWSER_KEY)
         for name, default in (("player", ""), ("round", ""))
@@ -247,7 +247,7 @@ def _history(parts: Parts, entries: Sequence[object]) -> Updates:
 
 
 def remembered(history: object, entry: Mapping[str, object] | None) -> list[Any]:
-    """The browser's history with a finished round, once; all that is not a round is left out."""
+    """The browser's history with a finished round, once; anything else is dropped."""
     kept = [item for item in history if isinstance(item, dict)] if isinstance(history, list) else []
     if entry is not None and all(item.get("code") != entry["code"] for item in kept):
         kept.append(dict(entry))

@@ -1,6 +1,6 @@
 """What a browser may hold: signed player and round tokens, opaque clip tokens, challenge codes.
 
-All are derived from one secret of the server, so they stay valid after a restart with the same
+All are derived from one secret of the server, so they remain valid after a restart with the same
 secret. None reveals which clip is meant: a clip token holds the random id of the round, the
 position, and an HMAC over both and the clip's key, so the same clip looks different every time.
 """
@@ -84,7 +84,7 @@ class Tokens:
         return hmac.compare_digest(token.encode(), self.clip(round_id, position, key).encode())
 
     def derived_round_id(self, *parts: str) -> str:
-        """The id of the only round that a player can have of a daily or a challenge.
+        """The id of the only round that a player can have for a daily or a challenge.
 
         So two tabs that start the same daily at the same time start the same round.
         """

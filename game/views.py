@@ -128,7 +128,7 @@ class RoundView:
     ``finished`` has all reveals and a summary. ``clip_token`` names the sound of ``position``,
     ``next_clip_token`` the one to load ahead, which a round with a timer does not give.
     ``remaining_s`` is None without a timer, and the full time before the clip has started.
-    ``label`` is the day of a daily or the code of a challenge, ``challenger`` whom to beat;
+    ``label`` is the day of a daily or the code of a challenge, ``challenger`` is whom to beat;
     ``notice`` is what players must know about the benchmark. ``outline`` is None if the sound is
     not available, ``summary`` until the round is finished.
     """

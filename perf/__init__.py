@@ -1,1 +1,1 @@
-"""What is measured, each against a peer or a limit, side by side in one run."""
+"""Speed measurements, each against a peer or a limit, side by side in one run."""

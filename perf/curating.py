@@ -1,8 +1,8 @@
 """Curation of N and of 4N recordings: the time per file must not grow with their number.
 
-All of it counts: the table, decoding, filters, YAMNet, selection, and the folder that is written.
-Selection alone is measured with many more candidates, as it is what compares them to each other.
-Processor time of one process counts.
+The whole curation counts: table, decoding, filters, YAMNet, selection, and writing the folder.
+Selection is also measured alone, with many more candidates, because it compares them in pairs.
+The time is the processor time of one process.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def write_recordings(folder: Path, n: int) -> None:
 
 
 def curated(folder: Path, analyzer: Analyzer) -> int:
-    """Curate a folder from scratch; how many clips are in."""
+    """Curate a folder from scratch; returns how many clips are in."""
     with tempfile.TemporaryDirectory() as out:
         collection = open_collection(folder, None, Config.from_env({}))
         rules = Rules(SelectionRules(balanced=False))
@@ -93,7 +93,7 @@ def curated(folder: Path, analyzer: Analyzer) -> int:
 def candidates(n: int) -> list[Candidate]:
     """Recordings all over the world, one in ten the copy of another, in forty countries."""
     rng = np.random.default_rng(n)
-    # equally dense, however many: else more of them would be neighbours
+    # equally dense for any number: otherwise more of them would be neighbours
     side = 40 * np.sqrt(n / N_CANDIDATES)
     lat, lon = rng.uniform(-side, side, n) / 2, rng.uniform(-side, side, n)
     return [

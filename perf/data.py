@@ -16,14 +16,14 @@ from agl1k_core.benchmarks import CLASSES, Benchmark, Clip
 
 SHARED = Path(__file__).parents[2] / "shared" / "agl1k"
 REAL_FILE = "predictions-qwen2.5-omni.json"
-#: As long as the published records are, most of which is the question.
+#: Makes records as long as the published ones, which mostly consist of the question.
 _QUESTION = "Where was this recorded? " * 60
 _FIELDS = ("city", "country", "continent", "latitude", "longitude")
 _N_CLASS_SETS = 64
 
 
 def real_or_made_up() -> tuple[Benchmark, bytes, str]:
-    """The published table and predictions if available, or similar ones; and which they are."""
+    """The published table and predictions if available, or similar ones; and which of the two."""
     if SHARED.is_dir():
         benchmark = benchmarks.read_published(SHARED / benchmarks.PUBLISHED_FILE)
         return benchmark, (SHARED / REAL_FILE).read_bytes(), "the published file"
@@ -51,7 +51,7 @@ def made_up_benchmark(n_clips: int, seed: int = 0) -> Benchmark:
 
 
 def answers(benchmark: Benchmark, seed: int = 1) -> Iterator[dict[str, object]]:
-    """One flat record for each clip but two: some near, some far, a quarter refused."""
+    """One flat record for all clips but two: some near, some far, a quarter refused."""
     random = np.random.default_rng(seed)
     off = random.exponential(8, (len(benchmark), 2)) * random.choice([-1, 1], (len(benchmark), 2))
     lat = np.clip(benchmark.lat + off[:, 0], -89, 89).round(4)
@@ -65,7 +65,7 @@ def answers(benchmark: Benchmark, seed: int = 1) -> Iterator[dict[str, object]]:
 
 
 def published_kind_of_file(benchmark: Benchmark) -> bytes:
-    """A JSON list as the authors of AGL1K publish it: everything is text, and much of it."""
+    """A JSON list as published by the authors of AGL1K: long, and everything is text."""
     records = [
         {
             "question": _QUESTION,

@@ -32,13 +32,13 @@ new MutationObserver(() => document.querySelector('.gradio-container main') && n
 
 @dataclass(frozen=True)
 class Load:
-    """One load: seconds until each thing was there, bytes by address, compressed as they came."""
+    """One load: seconds until each thing was there, and compressed bytes by address."""
 
     seconds: dict[str, float]
     sizes: dict[str, int]
 
     def kilobytes(self, part: str = "") -> float:
-        """All that came from addresses that hold ``part``."""
+        """The bytes from addresses that contain ``part``."""
         return sum(size for url, size in self.sizes.items() if part in url) / 1000
 
 
@@ -84,7 +84,7 @@ def _times(ours: list[Load], empty: list[Load]) -> Iterator[Measured]:
 
 
 def load(browser: Browser, url: str, wanted: list[str]) -> Load:
-    """Open ``url`` with an empty cache, wait for what is ``wanted``, then until all is quiet."""
+    """Open ``url`` with an empty cache, wait for what is ``wanted``, then for an idle network."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     urls: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""The unchanged app, with a clock in ``Play.submit`` and two routes for ``players`` to ask.
+"""The unchanged app, with a clock in ``Play.submit`` and two routes for ``players``.
 
 ``python -m perf.measured_app``, configured as ``app.py`` is.
 """
@@ -35,12 +35,12 @@ async def own_seconds() -> list[float]:
 
 
 async def plain(request: Request) -> dict[str, int]:
-    """A route that does nothing but answer."""
+    """A route that only answers."""
     return {"size": len(await request.body())}
 
 
 def measured_app() -> FastAPI:
-    """The routes go before Gradio's, which takes everything."""
+    """The routes go before Gradio's, which matches everything."""
     Play.submit = _timed_submit  # type: ignore[method-assign,assignment]
     settings = Settings.from_env()
     app = create_app(settings)

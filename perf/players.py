@@ -1,4 +1,4 @@
-"""Fifty players at once, as their browsers would speak to the server, on 127.0.0.1 only."""
+"""Fifty players at once, whose requests are those of their browsers, on 127.0.0.1 only."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run() -> Iterator[Measured]:
 
 @dataclass
 class Tally:
-    """Seconds from each submit to its answer, and what went wrong."""
+    """Seconds from each submit to its answer, and errors."""
 
     submits: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -130,7 +130,7 @@ class Browser:
         answer.raise_for_status()
         outputs = answer.json()["data"]
         player, token = outputs[handler.player_at], outputs[handler.round_at]
-        # an unchanged one comes as an empty update
+        # an unchanged token comes as an empty update
         self.player = player if isinstance(player, str) else self.player
         self.round = token if isinstance(token, str) else self.round
         return answer.text
@@ -152,7 +152,7 @@ async def play_clips(
     n_clips: float = math.inf,
     think_s: tuple[float, float] = THINK_S,
 ) -> None:
-    """Open the page, then think, submit and go on, for some time or for some clips."""
+    """Open the page, then think, submit and continue, for some time or for some clips."""
     browser, address = Browser(client), str(client.base_url)
     await browser.hear(await browser.call(handlers["load"], [], address))
     while time.monotonic() < until and n_clips > 0:

@@ -1,6 +1,6 @@
 """What each fast path of the reader earns: a plain file next to one that misses that path.
 
-The records are the same but for what makes them miss it. Processor time counts.
+The records differ only in what makes them miss it. The time is processor time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Filters, tagging and curation on one core, next to what they are built on.
+"""Filters, tagging and curation on one core, compared with what they are built on.
 
 Filters with decoding next to decoding alone and to a straightforward implementation in librosa;
 tagging next to the model's inference alone; curation of N files next to that of 4N (``curating``).
-Processor time counts, so that other programs do not.
+The time is processor time, so that other programs do not count.
 """
 
 from __future__ import annotations
@@ -71,19 +71,19 @@ def _tagging(path: Path, duration_s: float, models_dir: Path) -> Iterator[Measur
 
 
 def decoded(path: Path) -> int:
-    """Decode all; samples per channel."""
+    """Decode everything; returns the samples per channel."""
     with audio.open_recording(path) as recording:
         return sum(block.shape[1] for block in recording.blocks())
 
 
 def filtered(path: Path) -> dict[str, float]:
-    """Decode and measure all."""
+    """Decode and measure everything."""
     with audio.open_recording(path) as recording:
         return measure(recording.blocks(), recording.sample_rate_hz).to_dict()
 
 
 def straightforward(path: Path) -> dict[str, float]:
-    """The four measures as one writes them with librosa, the file whole in memory."""
+    """The four measures as one would write them with librosa, with the whole file in memory."""
     import librosa
 
     samples, _ = librosa.load(path, sr=None, mono=True)

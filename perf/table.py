@@ -1,4 +1,4 @@
-"""What a benchmark reports: measured values, each with the limit that it must keep, if any."""
+"""What a benchmark reports: measured values, each with its limit, if any."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Measured:
 
     @property
     def passed(self) -> bool:
-        """Whether the limit is kept; a value without one always passes."""
+        """Whether the value is within its limit; one without a limit always passes."""
         if self.limit is None:
             return True
         return self.value >= self.limit if self.kind == "at least" else self.value <= self.limit

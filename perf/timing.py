@@ -13,9 +13,9 @@ def best_of(
     turn_s: float = 0.0,
     clock: Callable[[], float] = time.process_time,
 ) -> list[float]:
-    """The least time in seconds of each, called in turn; processor time, or that of ``clock``.
+    """The shortest time of each function in seconds, called in turn; processor time, or ``clock``.
 
-    A turn takes ``turn_s`` at least, so that a quick function does not pay for the caches that
+    A turn takes at least ``turn_s``, so that a quick function does not pay for the caches that
     another's turn has emptied.
     """
     best = [float("inf")] * len(functions)

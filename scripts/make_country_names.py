@@ -40,7 +40,7 @@ def names_of_cldr() -> dict[str, dict[str, str]]:
 
 
 def missing_names() -> dict[str, list[str]]:
-    """By country code, the names that are not understood without this list."""
+    """By country code, the names that are not recognised without this list."""
     found: dict[str, list[str]] = defaultdict(list)
     own = names_of_our_own()
     for folded, spellings in names_of_cldr().items():

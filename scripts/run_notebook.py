@@ -1,7 +1,7 @@
-"""Runs docs/notebook.ipynb from top to bottom, and keeps the outputs.
+"""Runs docs/notebook.ipynb from top to bottom and saves the outputs.
 
-``python -m scripts.run_notebook``, after a change of the notebook or of what it shows. Needs the
-extra ``test``, and for the last picture ``agl1k models install yamnet``.
+Run ``python -m scripts.run_notebook`` after changing the notebook or what it shows. It needs the
+extra ``test`` and, for the last picture, ``agl1k models install yamnet``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all tests share: markers, servers, and settings that no test leaves to the next."""
+"""What all tests share: markers, servers, and settings that are reset after each test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-if TYPE_CHECKING:  # loaded by the tests that need them only
+if TYPE_CHECKING:  # loaded only by the tests that need them
     from tests.support.fake_hub import FakeHub
     from tests.support.postgres import PostgresServer
 
@@ -20,9 +20,9 @@ settings.register_profile("agl1k", deadline=None)
 settings.load_profile("agl1k")
 
 HERE = Path(__file__).parent
-#: All tests of a folder have its marker.
+#: All tests in a folder have its marker.
 FOLDERS = {"app": "server", "browser": "browser", "perf": "slow"}
-#: Fixtures that start a process or listen at a port: what uses them is marked "server".
+#: Fixtures that start a process or listen on a port; tests that use them are marked "server".
 SERVER_FIXTURES = frozenset(
     {"api", "hub", "own_postgres_server", "postgres_server", "server", "site", "source", "wheel"}
 )
@@ -81,7 +81,7 @@ sys.addaudithook(_only_marked_tests_start_anything)
 
 @pytest.fixture(autouse=True)
 def _same_folder_for_uploads() -> Iterator[None]:
-    """An app sets where uploads go for its whole process; no test leaves that to the next."""
+    """An app sets the folder of uploads for its whole process; no test passes it on to the next."""
     name = "GRADIO_TEMP_DIR"
     before = os.environ.get(name)
     yield
@@ -96,7 +96,7 @@ def _new_server() -> Iterator[PostgresServer]:
 
     binaries = server_binaries()
     if binaries is None:
-        pytest.skip("no PostgreSQL server is installed; scripts/system_packages.sh brings it")
+        pytest.skip("no PostgreSQL server is installed; scripts/system_packages.sh installs it")
     server = PostgresServer(binaries)
     yield server
     server.remove()

@@ -1,4 +1,4 @@
-"""What surrounds the code is true: front matter, documents, container, dependencies."""
+"""Everything around the code is correct: front matter, documents, container, dependencies."""
 
 from __future__ import annotations
 

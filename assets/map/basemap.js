@@ -12,7 +12,7 @@ export function worldY(latitude) {
 }
 
 const loads = new Map();
-/** A JSON file from this folder, fetched once a page; tried three times. */
+/** A JSON file from this folder, fetched once per page, with up to three tries. */
 function load(name) {
   if (!loads.has(name)) loads.set(name, fetchJson(new URL(name, import.meta.url), 3));
   return loads.get(name);
@@ -79,7 +79,7 @@ function outlineOf({ arcs, transform: { scale, translate }, objects }) {
 
 /**
  * The lines that touch a square of the world, as one path in its pixels; smaller ones left out.
- * ``open`` leaves out where land is cut at ±180°: no coast is there.
+ * ``open`` leaves out the cuts through land at ±180°, which are not coasts.
  */
 function pathOf(lines, { x, y, z }, size, { smallestPx = 0, open = false } = {}) {
   const path = new Path2D();
@@ -165,7 +165,7 @@ const LandTiles = L.GridLayer.extend({
   },
 });
 
-/** A canvas over the view that calls ``draw(context, view)`` whenever the view has come to rest. */
+/** A canvas over the view that calls ``draw(context, view)`` whenever the view stops moving. */
 export const CanvasLayer = L.Canvas.extend({
   _initContainer() {
     this._container = document.createElement('canvas');
@@ -183,7 +183,7 @@ export const CanvasLayer = L.Canvas.extend({
   },
 });
 
-/** Maps world fractions to the canvas; ``turns`` are the copies of the world in sight. */
+/** Maps world fractions to the canvas; ``turns`` are the visible copies of the world. */
 function viewOf(map, bounds) {
   const scale = 256 * 2 ** map.getZoom();
   const origin = map.getPixelOrigin();
@@ -242,7 +242,7 @@ export class BaseMap {
     this.names.repaint();
   }
 
-  /** A colour of the map's own, ``--map-NAME``, as the theme now has it. */
+  /** A colour of the map, ``--map-NAME``, in the current theme. */
   colour(name) {
     if (!this.colours.has(name)) {
       const style = getComputedStyle(this.map.getContainer());
@@ -257,7 +257,7 @@ export class BaseMap {
     this.names.repaint();
   }
 
-  /** The nearest large city and its distance in km, to tell a place in words. */
+  /** The nearest large city and its distance in km, to describe a place in words. */
   nearest(latitude, longitude) {
     let best = null;
     for (const city of this.cities) {

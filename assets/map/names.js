@@ -9,7 +9,7 @@ const SIDES = [[1, 0], [-1, 0], [0, -1], [0, 1]];
 
 const boxAround = (x, y, width, height) => [x - width / 2, y - height / 2, x + width / 2, y + height / 2];
 
-/** Names, the most important first, each only where it covers no other. */
+/** Draws names, the most important first, each only if it covers no other. */
 export class Names {
   constructor(world) {
     this.world = world;

@@ -57,7 +57,7 @@ function trace(strokes, dots, line, { bounds, turns, toX, toY }) {
   }
 }
 
-/** Shows the label of the true place under the pointer; returns what ends it. */
+/** Shows the label of the true place under the pointer; returns a function that stops it. */
 function hover(map, lines) {
   const tip = L.tooltip({ className: 'agl-tip', direction: 'top', offset: [0, -6] });
   const move = ({ latlng }) => {

@@ -140,7 +140,7 @@ def _folder_problems(benchmark: Benchmark, folder: Path) -> Iterator[Problem]:
     if len(set(listed)) != len(listed):
         yield Problem("two clips share one file", MAKE_AGAIN)
     for name in sorted({path.name for path in folder.glob("*.mp3")} - set(listed)):
-        yield Problem(f"{name} is in no line of the table", "Delete it")
+        yield Problem(f"{name} is not in the table", "Delete it")
     if read_tags(folder).clips.keys() != benchmark.index.keys():
         yield Problem("tags.json has other clips", TAG_AGAIN)
     total = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())

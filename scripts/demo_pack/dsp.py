@@ -50,7 +50,7 @@ def noise(rng: Rng, duration_s: float, slope_db: float = 0.0) -> Sound:
 
 
 def unit(x: Sound) -> Sound:
-    """Scaled to RMS 1 over the parts that sound, without the silence between them."""
+    """Scaled to RMS 1 over the parts with sound, without the silence between them."""
     return x / active_rms(x)
 
 

@@ -1,4 +1,4 @@
-"""Instruments in the manner of real ones, and ways to play them. Every tune is our own."""
+"""Instruments modelled on real ones, and ways to play them. Every tune is our own."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ LOUDNESS_LUFS = -17.5
 CEILING_DB = -3.2
 FADE_S = (0.7, 1.6)
 
-#: A class sounds in a frame if it reaches the floor and is at most this far below the mix.
+#: A class is heard in a frame if it reaches the floor and is at most this far below the mix.
 FRAME_S = 0.1
 CLASS_FLOOR_DB = -48.0
 BELOW_MIX_DB = -18.0
@@ -49,7 +49,7 @@ class Scene:
         dsp.place(layer, x, at_s)
 
     def render(self) -> Rendered:
-        """The finished clip and how much of the time each class sounds in it."""
+        """The finished clip, and for how much of the time each class is heard in it."""
         seed = int(self.rng.integers(2**32))
         spaced = {
             name: dsp.fades(
@@ -74,7 +74,7 @@ class Rendered:
     stems: dict[str, Sound]
 
     def shares(self) -> dict[str, float]:
-        """Share of frames in which each class sounds, with two decimals."""
+        """Share of frames in which each class is heard, with two decimals."""
         total = frame_power(np.asarray(sum(self.stems.values())))
         return {
             name: round(float(_sounds(frame_power(stem), total).mean()), 2)
@@ -82,7 +82,7 @@ class Rendered:
         }
 
     def speech_over_bed_db(self) -> float | None:
-        """Median level of the voices over everything else, in frames in which they sound."""
+        """Median level of the voices over everything else, in frames with voices."""
         if "human" not in self.stems:
             return None
         human = frame_power(self.stems["human"])

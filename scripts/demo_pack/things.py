@@ -30,7 +30,7 @@ def church_bell(strike_hz: float, duration_s: float = 6.0) -> Sound:
 
 
 def temple_bell(rng: Rng, duration_s: float = 14.0) -> Sound:
-    """A great Korean bronze bell: a soft log on metal, deep notes that beat for long."""
+    """A great Korean bronze bell: a soft log on metal, deep notes with a long beat."""
     pairs = [(64.1, 0.6, 0.35), (168.4, 1.0, 0.22), (299.0, 0.7, 0.5), (477.0, 0.5, 0.9)]
     partials = [
         (f + side * beat, a / 2, duration_s * (1.1 if f < 200 else 0.75))

@@ -67,7 +67,7 @@ def _soften(x: Sound) -> Sound:
 
 
 def _waver(x: Sound, text: str) -> Sound:
-    """Adds the drift of pitch and pace that a machine's voice lacks; same text, same drift."""
+    """Adds the drift of pitch and pace that a machine's voice lacks, always the same for a text."""
     rng = np.random.default_rng(zlib.crc32(text.encode()))
     pace = 1 + 0.022 * dsp.drift(rng, len(x) / dsp.RATE, 0.28, -1, 1)
     return dsp.fades(dsp.bend(x, pace), 0.01, 0.03)

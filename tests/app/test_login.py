@@ -249,7 +249,7 @@ def test_a_failed_login_is_explained(space: AppProcess, provider: FakeOpenId, wr
 def test_outside_a_space_there_is_no_login(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, demo_file: bytes, env: dict[str, str]
 ) -> None:
-    monkeypatch.setenv("HF_TOKEN", "hf_of_the_developer")  # Gradio would sign everybody in by it
+    monkeypatch.setenv("HF_TOKEN", "hf_of_the_developer")  # with it, Gradio would sign everybody in
     for name in ("SYSTEM", "SPACE_ID"):
         monkeypatch.delenv(name, raising=False)
     for name, value in env.items():

@@ -1,4 +1,4 @@
-"""Visits with everything that a browser reveals about a person; then all that was kept is searched.
+"""Visits with everything that a browser reveals about a person, then a search of all that was kept.
 
 One process, one visit, many searches: what is stored, published, logged and exported.
 """
@@ -117,7 +117,7 @@ def publish_and_withdraw(player: Player) -> None:
 
 
 def do_all_that_is_refused(player: Player) -> None:
-    """Errors could put an address or a header into a log."""
+    """An error could put an address or a header into a log."""
     http = player.http
     for method, path in (
         ("GET", "/nowhere?telltale=1"), ("POST", "/gradio_api/run/predict"),

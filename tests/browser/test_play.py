@@ -312,7 +312,7 @@ def test_a_slow_answer_shows_progress(page: Page, url: str) -> None:
 
 
 def test_a_link_leaves_the_address_once_its_round_is_open(new_page: NewPage, url: str) -> None:
-    """Otherwise a reload would bring back the challenge instead of the round after it."""
+    """Otherwise, a reload would bring back the challenge instead of the next round."""
     ann, friend = new_page(), new_page()
     open_game(ann, url)
     for _ in range(5):

@@ -284,7 +284,7 @@ def test_there_is_no_pin_at_first_and_after_a_reset(page: Page, url: str) -> Non
     assert pin_seen(page) is None
 
 
-# ---- what Python tells it
+# ---- commands from Python
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])

@@ -85,7 +85,7 @@ def shared_data() -> Path:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileServer]:
-    """A server whose next answers can be spoilt; no proxy stands before it."""
+    """A server whose next answers can be made to fail; no proxy is used."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with hostile_server() as running:
         yield running

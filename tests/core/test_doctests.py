@@ -1,4 +1,4 @@
-"""The examples in docstrings and in the documents do what they show."""
+"""The examples in docstrings and documents give the results that they show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Without an extra, what needs it says which one to install."""
+"""If an extra is missing, the error says which one to install."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Failing:
 def waits_of(
     monkeypatch: pytest.MonkeyPatch, patience: Patience, *errors: Exception
 ) -> list[float]:
-    """The waits between attempts, none of which is waited for."""
+    """The waits between attempts, recorded instead of waited for."""
     waits: list[float] = []
     stop = threading.Event()
     monkeypatch.setattr(stop, "wait", lambda timeout: waits.append(timeout))

@@ -1,4 +1,4 @@
-"""The public face and the doors: every name resolves, is documented, and costs nothing unused."""
+"""The public API: every name resolves, is documented, and costs nothing until it is used."""
 
 from __future__ import annotations
 

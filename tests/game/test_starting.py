@@ -1,4 +1,4 @@
-"""The daily five and challenges: the same for everybody, one try each."""
+"""The daily five and challenges: the same clips for everybody, one try each."""
 
 from __future__ import annotations
 

@@ -222,8 +222,8 @@ def test_the_best_is_told_apart_for_scored_and_reported_and_not_where_all_are_eq
     published = replace(toy, slug="agl1k")
     board = make_board(database, lambda: published, slug="agl1k")
     add_model(board, "Ours", 20.0)
-    add_model(board, "Worse", 40.0)  # than the baselines, too, which are no models
-    add_guesses(board, "ann", ["clip-00"])  # people, exact but few, are none either
+    add_model(board, "Worse", 40.0)  # worse than the baselines, too, which do not count as models
+    add_guesses(board, "ann", ["clip-00"])  # nor do people, who are exact but few
     best = make_view(board, Query(columns=("distance_km", "reject_rate", "coverage"))).best
     assert best[(False, "distance_km")] == 2180.57
     ours = next(row for row in board.rows() if row.model == "Ours")

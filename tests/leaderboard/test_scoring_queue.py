@@ -37,7 +37,7 @@ def test_few_at_once_while_other_threads_stay_free() -> None:
             for number in range(12):
                 tasks.start_soon(submit, number)
             await anyio.wait_all_tasks_blocked()
-            for _ in range(3):  # would wait forever if the waiting ones held the threads
+            for _ in range(3):  # would wait forever if waiting calls held the threads
                 await to_thread.run_sync(int)
             go.set()
         return results

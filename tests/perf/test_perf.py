@@ -1,4 +1,4 @@
-"""The speed tests compare equal results, and their players send what the page sends."""
+"""The speed measurements compare equal results, and their players send what the page sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fake Hub does what clients of the real one rely on, and fails as asked."""
+"""The fake Hub does what clients of the real one rely on, and fails on demand."""
 
 from __future__ import annotations
 

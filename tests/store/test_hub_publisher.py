@@ -163,7 +163,7 @@ def test_every_attempt_sends_the_same_bytes_under_the_same_name(
     assert again == first
     n_commits = len(hub.repo().commits)
     publisher.turn()
-    assert len(hub.repo().commits) == n_commits, "the retry of the same bytes is no commit"
+    assert len(hub.repo().commits) == n_commits, "the retry of the same bytes makes no commit"
 
 
 def test_a_commit_has_fifty_files_at_most(

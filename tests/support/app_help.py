@@ -73,7 +73,7 @@ def app_process(folder: Path, env: Mapping[str, str]) -> Iterator[AppProcess]:
 
 
 class _AsIfSecure(httpx.HTTPTransport):
-    """Keeps cookies that are for https only, as browsers do for this machine."""
+    """Keeps https-only cookies, as browsers do for this machine."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         answer = super().handle_request(request)
@@ -104,7 +104,7 @@ class Visitor:
         return int(found)
 
     def event(self, component: int, name: str) -> dict[str, Any]:
-        """The first thing that happens at an event of a component."""
+        """The first function that runs on an event of a component."""
         return next(
             dependency
             for dependency in self.config["dependencies"]
@@ -131,7 +131,7 @@ class Player(Visitor):
         self.buttons: set[str] = set()
 
     def open(self) -> None:
-        """The page is loaded: a round begins, or goes on."""
+        """Load the page: a round starts or continues."""
         loads = [found for found in self.config["dependencies"] if found["targets"][0][1] == "load"]
         load = next(found for found in loads if len(found["inputs"]) == 4)
         self._shown(self.call(load, self.player, self.round, self.history, f"{self.http.base_url}"))

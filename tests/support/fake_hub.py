@@ -1,6 +1,6 @@
 """A small Hub for tests, in memory: dataset repositories that can be written, and faults on demand.
 
-It speaks what ``huggingface_hub`` and ``datasets`` ask of the real one: repositories, uploads
+It supports what ``huggingface_hub`` and ``datasets`` need of the real one: repositories, uploads
 through LFS, commits, trees, downloads, squashing, deletion of stored files.
 """
 
@@ -30,9 +30,9 @@ DATE = "2026-01-01T00:00:00.000Z"
 
 @dataclass
 class Fault:
-    """Spoils requests whose path contains ``path``, ``times`` times.
+    """Makes requests whose path contains ``path`` fail, ``times`` times.
 
-    With ``after``, the request is carried out, and the client is told that it failed. ``status``
+    With ``after``, the request is carried out, but the client gets an error. ``status``
     0 changes nothing but the time: ``delay_s`` before the answer, ``drip_s`` between its bytes.
     """
 
@@ -47,7 +47,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Blob:
-    """A file of a revision; ``lfs`` tells where its bytes are kept."""
+    """A file of a revision; ``lfs`` says whether its bytes are stored separately."""
 
     data: bytes
     lfs: bool
@@ -87,7 +87,7 @@ class Repo:
 
 
 class FakeHub:
-    """What the Hub holds, the faults to come, and the requests that it got."""
+    """The Hub's content, the faults to come, and the requests that it received."""
 
     def __init__(self) -> None:
         self.repos: dict[str, Repo] = {}
@@ -120,13 +120,13 @@ class FakeHub:
             return fault
 
     def commits(self) -> int:
-        """How many commits were asked for."""
+        """How many commits were requested."""
         return sum("/commit/" in path for path in self.begun)
 
 
 @contextmanager
 def serving(hub: FakeHub, port: int = 0) -> Iterator[FakeHub]:
-    """Serve the hub on a port of this machine for the block; tells it in ``hub.endpoint``."""
+    """Serve the hub on a port of this machine until the block ends, and set ``hub.endpoint``."""
     with served(build_app(hub), port) as hub.endpoint:
         yield hub
 

@@ -1,6 +1,6 @@
-"""A small OpenID provider for tests: it signs in whoever ``user`` is, as huggingface.co would.
+"""A small OpenID provider for tests, which signs in ``user`` as huggingface.co would.
 
-It tells more than a name, as the real one may: mail, organisations, tokens.
+It sends more than a name, as the real one may: e-mail address, organisations, tokens.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TOKEN_START = "hf_oauth_fake_"
 
 @dataclass
 class FakeOpenId:
-    """Who is signed in, what went wrong, and the codes that wait to be redeemed."""
+    """Who is signed in, what went wrong, and the codes still to be redeemed."""
 
     user: str = "alice"
     error: str = ""

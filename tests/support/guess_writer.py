@@ -50,12 +50,12 @@ def write(store: GuessStore, pause_s: float) -> None:
         except Agl1kError as error:  # the server is gone, or the backlog is full
             sys.stderr.write(f"{error}\n")
             return
-        os.write(1, f"{stored.guess_id}\n".encode())  # one call, so lines stay whole
+        os.write(1, f"{stored.guess_id}\n".encode())  # one call, so that lines stay whole
         time.sleep(pause_s)
 
 
 def publishing(database: Database, endpoint: str) -> GuessStore:
-    from store.hub.publisher import Limits, Publisher  # slow to load, and seldom needed
+    from store.hub.publisher import Limits, Publisher  # slow to import, and rarely needed
     from store.hub.remote import Remote
     from tests.support.fake_hub import WRITE
 

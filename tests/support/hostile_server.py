@@ -144,7 +144,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 class _QuietServer(ThreadingHTTPServer):
     def handle_error(self, *_: object) -> None:
-        """Say nothing: the tests are about clients that hang up."""
+        """Log nothing: in these tests, clients hang up."""
 
 
 @contextmanager

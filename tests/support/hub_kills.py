@@ -56,7 +56,7 @@ class Outcome:
 def kill_often(urls: list[str], n_kills: int, seed: int = 0) -> Outcome:
     """Run a writer for each database, killed ``n_kills`` times; then let the rest be pushed."""
     rng, hub, acknowledged = random.Random(seed), FakeHub(), list[str]()
-    constants.HF_HUB_DISABLE_XET = True  # the fake has none
+    constants.HF_HUB_DISABLE_XET = True  # the fake Hub has none
     n_faults = 0
     with serving(hub):
         for _ in range(n_kills):

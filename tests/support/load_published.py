@@ -31,4 +31,4 @@ if __name__ == "__main__":
     found = {config: described(repo, config) for config in configs}
     sys.stdout.write(json.dumps(found))
     sys.stdout.flush()
-    os._exit(0)  # threads of the streaming reader would be waited for
+    os._exit(0)  # otherwise the threads of the streaming reader would be waited for

@@ -64,14 +64,14 @@ class PostgresServer:
             connection.execute(statement.encode())
 
     def stop(self, with_signal: signal.Signals = signal.SIGINT) -> None:
-        """SIGINT stops in order; SIGQUIT is like a crash, and writes nothing more."""
+        """SIGINT stops the server properly; SIGQUIT is like a crash: nothing more is written."""
         if self._process.poll() is None:
             self._process.send_signal(with_signal)
             self._process.wait(PATIENCE_S)
         self._log.close()
 
     def remove(self) -> None:
-        self.stop(signal.SIGQUIT)  # fast: nothing of it is needed
+        self.stop(signal.SIGQUIT)  # fast, because none of it is needed
         shutil.rmtree(self.folder)
 
     def _conninfo(self) -> str:

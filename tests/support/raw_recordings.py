@@ -55,13 +55,13 @@ class ToneTagger:
 
 
 class FineTagger(ToneTagger):
-    """Needs so high a rate that the sound of half a minute does not fit into memory."""
+    """Needs a rate so high that half a minute of sound does not fit into memory."""
 
     sample_rate_hz = 192000
 
 
 class CrashingTagger(ToneTagger):
-    """Ends its process at a sound of three seconds or more."""
+    """Ends its process on a sound of three seconds or more."""
 
     def predict(self, wave: Array) -> Array:
         if len(wave) >= 3 * self.sample_rate_hz:

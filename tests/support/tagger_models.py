@@ -64,7 +64,7 @@ def yamnet_models(config: pytest.Config) -> Path:
 
 
 def tiny_efficientat(seed: int = 0) -> dict[str, Array]:
-    """A state dict with the names and layers of a mn model, 8 to 96 channels wide, random."""
+    """A state dict with the names and layers of an mn model, 8 to 96 channels wide, random."""
     rng = np.random.default_rng(seed)
     state: dict[str, npt.NDArray[np.float64]] = {}
 

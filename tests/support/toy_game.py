@@ -29,7 +29,7 @@ PLACES = [
 
 def make_benchmark(n_clips: int = 40, slug: str = "toy") -> Benchmark:
     """Clips spread over ten places, every second one with speech; none of its numbers and
-    words is in a view for another reason."""
+    words occurs in a view for another reason."""
     clips = []
     for number in range(n_clips):
         city, country, continent, lat, lon = PLACES[number % len(PLACES)]
@@ -55,9 +55,9 @@ def make_benchmark(n_clips: int = 40, slug: str = "toy") -> Benchmark:
 
 
 class ToyClips:
-    """A source of recordings of which ``is_there(benchmark, key)`` says which can be prepared.
+    """A source of recordings; ``is_there(benchmark, key)`` says which can be prepared.
 
-    It notes which clips it was asked for, and how many it was asked to fetch ahead each time.
+    It records which clips were requested, and how many to prepare ahead each time.
     ``on_disk`` are those that need no network; None if any can be fetched.
     """
 

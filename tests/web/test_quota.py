@@ -1,4 +1,4 @@
-"""How often something may be done, and the message to those who do it more often."""
+"""Hourly limits, and the messages to those who exceed them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Raw answers of models: what each becomes, and that no text breaks the reader."""
+"""Raw answers of models: how each is parsed, and that no text breaks the parser."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_angles(value: object, degrees: float) -> None:
 
 def test_pairs() -> None:
     assert read_pair("48,85; 2,35") == (48.85, 2.35)
-    assert read_pair("116.4, 39.9") == (39.9, 116.4)  # only this order is on Earth
+    assert read_pair("116.4, 39.9") == (39.9, 116.4)  # only this order gives a point on Earth
     assert read_pair("1 N, 2 N") is None
     assert pair_in_prose("first 1.5, 2.5 then 3.5, 4.5.") == (3.5, 4.5)
 

@@ -43,7 +43,7 @@ def some_sound(channels: int = 2, duration_s: float = 3.0) -> Array:
 
 def write(path: Path, samples: Array, codec: str | None = None) -> Path:
     codec = codec or CODECS[path.suffix]
-    # Opus knows 48 kHz and few others, so all are written at that.
+    # Opus supports few other rates than 48 kHz, so all are written at 48 kHz.
     return sounds.encode(path, codec, samples, rate_hz=48000)
 
 
@@ -210,7 +210,7 @@ def test_a_long_recording_waits_in_a_temporary_file(
         assert inspect_recording(path, sound).usable
         (kept,) = {sum(map(len, sound.blocks())) for _ in range(2)}  # it can be read again
         assert kept == pytest.approx(192000 * 25 * 44100 / 48000, rel=0.001)
-        # if that file cannot be written, the recording is not blamed
+        # if that file cannot be written, the recording is not to blame
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "no folder"))
         with pytest.raises(NoRoomError, match=r"temporary folder cannot be written.*TMPDIR"):
             inspect_recording(path, sound)

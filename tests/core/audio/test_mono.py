@@ -1,4 +1,4 @@
-"""Sound as taggers get it: one channel, at another rate, block by block."""
+"""Sound for taggers: one channel, at another rate, in blocks."""
 
 from __future__ import annotations
 

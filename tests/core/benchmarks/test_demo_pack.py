@@ -133,7 +133,7 @@ def test_tags_are_yamnets(pytestconfig: pytest.Config, tmp_path: Path) -> None:
     committed, again = read_tags(FOLDER), read_tags(tmp_path)
     assert len(again.clips) == 2
     for key, tags in again.clips.items():
-        # a window that lies on the threshold may fall to either side on another machine
+        # a window at the threshold may be on either side on another machine
         kept = committed.clips[key].presence
         assert {name: kept.get(name, 0) for name in tags.presence} == pytest.approx(
             tags.presence, abs=0.04
@@ -219,7 +219,7 @@ CLICK = np.eye(1, 25 * RATE)[0]
         (encode_first(0.9 * np.sin(np.arange(25 * RATE) / 9)), "LUFS, the middle of the pack"),
         (encode_first(0.05 * CLICK), "its peak is -[23456]"),
         (same_sound_twice, "it sounds like"),
-        (lambda folder: shutil.copy(folder / "d01.mp3", folder / "d77.mp3"), "d77.mp3 is in no"),
+        (lambda folder: shutil.copy(folder / "d01.mp3", folder / "d77.mp3"), "d77.mp3 is not in"),
         (lambda folder: (folder / "tags.json").unlink(), "tags.json has other clips"),
         (edit(key="demo_77"), "tags.json has other clips"),
         (lambda folder: None, "2 clips where 24 are expected"),

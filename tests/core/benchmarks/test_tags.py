@@ -1,4 +1,4 @@
-"""tags.json: reading it back, and the problems of a file that is not as it should be."""
+"""tags.json: reading it back, and the problems of a malformed file."""
 
 from __future__ import annotations
 

@@ -24,12 +24,12 @@ from tests.support.fake_judge_api import FakeApi, fake_api
 SPEECH, RAIN, BELL, WIND = "/m/09x0r", "/m/06mb1", "/m/0395lw", "/m/03m9d0z"
 NAMES = {SPEECH: "Speech", RAIN: "Rain", BELL: "Bell", WIND: "Wind"}
 TAGGER = {"name": "tone", "weights_sha256": "abc", "threshold": 0.2}
-#: What sounds in nine recordings, as shares of time.
+#: The sounds in nine recordings, as shares of time.
 PRESENCE = [
     {SPEECH: 0.5, RAIN: 0.25}, {SPEECH: 1.0}, {SPEECH: 0.25, BELL: 0.5}, {RAIN: 1.0, BELL: 0.25},
     {RAIN: 0.5}, {RAIN: 0.75, WIND: 0.25}, {SPEECH: 0.75, WIND: 0.5}, {BELL: 1.0}, {},
 ]  # fmt: skip
-#: Which of them the model found within a degree.
+#: The recordings that the model placed within a degree.
 NEAR = [True, True, True, False, False, False, True, False, True]
 
 
@@ -340,7 +340,7 @@ def test_all_problems_with_tables_are_listed(tmp_path: Path) -> None:
         + "d,1,Rain,0.5,Ann,1\nd,2,Rain,0.75,Ann,1\n"  # differ; twice
         + ",1,Rain,,,x\n"  # no key, presence, judge, rating
         + "e,1\n"  # too few fields
-        + "f,1,Rain,0.5,Ann,\n"  # fine: the judge failed
+        + "f,1,Rain,0.5,Ann,\n"  # allowed: the judge failed
     )
     second.write_text("key,rating\na,1\n")
     third.write_text(HEAD + "f,1,Rain,0.5,Bob,1\n")

@@ -1,4 +1,4 @@
-"""serve, review and admin: run from a checkout, and what they say without one."""
+"""serve, review and admin: run from a checkout, and their messages without one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.server
 
 
 def agl1k(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command line of the package in ``root``, from a folder without anything."""
+    """The command line of the package in ``root``, run from an empty folder."""
     environment = os.environ | {"PYTHONPATH": str(root), "COLUMNS": "300", "AGL1K_DATA": str(root)}
     command = [sys.executable, "-m", "agl1k_core", *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=environment, cwd="/")

@@ -29,7 +29,7 @@ def test_two_workers_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert with_ray == without
     assert with_ray.keys() == {*paths}
     assert with_ray[crashing].outcome == CRASHED
-    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"  # nothing is reported home
+    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"  # no usage is reported
 
 
 def test_without_ray_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Which candidates are in: balance, spread, duplicates, and that order has no influence."""
+"""Which candidates are selected: balance, spread, duplicates; their order does not matter."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def test_no_populated_place_is_a_refusal() -> None:
     with path.open(encoding="utf-8", newline="") as stream:
         names = {row["name"] for row in csv.DictReader(stream)}
     assert len(names) > 100_000
-    # None, a town in Piedmont, loses to the word: models write the word.
+    # None is a town in Piedmont, but models mean the word.
     assert {name for name in names if places.is_refusal(name)} == {"None"}
 
 

@@ -148,7 +148,7 @@ def test_ranks_agree_with_every_paired_interval(values: np.ndarray) -> None:
             end = uncertainty.intervals(uncertainty.resampled_means(counts, difference))[0]
             if end.high < -1e-2:
                 expected[j] += 1
-            elif end.high < 1e-2:  # float32 may see either side of 0
+            elif end.high < 1e-2:  # in float32 it may be on either side of 0
                 return
     assert uncertainty.ranks(values, lower_is_better=True, n_samples=100) == expected
 

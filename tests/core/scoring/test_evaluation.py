@@ -1,4 +1,4 @@
-"""Every number of ``evaluate``, on four clips by hand and on the published data."""
+"""Every number of ``evaluate``, on four clips computed by hand and on the published data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taggers with real weights on real sound, their files, and what is computed from their output."""
+"""Taggers with real weights on real sound, their files, and the tags computed from their output."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def test_a_file_that_is_not_weights_is_refused(
 def test_a_tensor_reaches_nothing_beyond_its_storage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, view: Array
 ) -> None:
-    """Only the values of a view are written, so its strides lead out of them."""
+    """Only the values of a view are written, so its strides point beyond them."""
     path = tagger_models.save_as_torch_does(tmp_path / "x.pt", {"a": view}, monkeypatch)
     with pytest.raises(Agl1kError, match=rf"damaged: .* does not fit into {view.size} values"):
         EfficientAt(path)
