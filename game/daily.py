@@ -107,7 +107,7 @@ def _shuffled(items: Sequence[str], rng: random.Random) -> list[str]:
 
 
 STREAK_RULE = (
-    "A streak counts UTC days in a row whose daily five you began on that day and finished. "
+    "A streak counts UTC days in a row whose daily five you started on that day and finished. "
     "It lasts until a whole day passes without one; past dailies do not add to it."
 )
 

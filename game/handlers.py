@@ -46,7 +46,7 @@ class Wish:
 class Play:
     """The handlers of the play tab over one ``Game``.
 
-    Tokens are what the browser holds. A problem that a player can act on becomes the ``message``
+    Tokens are kept by the browser. A problem that a player can act on becomes the ``message``
     of a ``Screen`` that leaves the rest of the page unchanged. ``benchmarks``: slugs, the default
     first; the others are played if its recordings are not available.
     """
@@ -56,7 +56,7 @@ class Play:
         self._default, self._benchmarks = benchmarks[0], [*dict.fromkeys(benchmarks)]
 
     def open(self, player: object, href: str = "") -> Screen:
-        """The page was loaded: the linked round, the one begun before, or a new free one."""
+        """The page was loaded: the linked round, the one started before, or a new free one."""
         known = self._game.player_id(player) is not None
         token = str(player) if known else self._game.new_player()
         try:

@@ -97,7 +97,7 @@ def day_choices(entries: Sequence[DailyEntry]) -> list[tuple[str, str]]:
     names = ["Today", "Yesterday"]
     choices = []
     for back, entry in enumerate(entries):
-        state = {"new": "", "started": "begun"}.get(entry.state, f"{entry.total or 0:,} points")
+        state = {"new": "", "started": "started"}.get(entry.state, f"{entry.total or 0:,} points")
         parts = [*names[back : back + 1], entry.day, state]
         choices.append((" · ".join(part for part in parts if part), entry.day))
     return choices

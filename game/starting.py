@@ -24,7 +24,7 @@ class RoundFactory:
     """Makes rounds and stores them.
 
     The id of a daily or a challenge is derived from the player and the clips, so that each
-    player has one try, in however many tabs it is begun.
+    player has one try, in however many tabs it is started.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What a browser may hold: signed player and round tokens, opaque clip tokens, challenge codes.
+"""What a browser may keep: signed player and round tokens, opaque clip tokens, challenge codes.
 
 All are derived from one secret of the server, so they remain valid after a restart with the same
 secret. None reveals which clip is meant: a clip token holds the random id of the round, the

@@ -1,4 +1,4 @@
-"""The wheel holds the science, and works in an environment that holds nothing else."""
+"""The wheel contains the core, and works in an environment with nothing else."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def serve(app: FastAPI, listener: socket.socket) -> None:
-    """Serve until SIGTERM or SIGINT. The access log is off: it would hold people's addresses."""
+    """Serve until SIGTERM or SIGINT. The access log is off: it would contain people's addresses."""
     # Gradio asks matplotlib, if it is installed, for its backend; without this, matplotlib would
     # load pyplot during the first request
     os.environ.setdefault("MPLBACKEND", "agg")

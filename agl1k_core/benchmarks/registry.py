@@ -80,7 +80,7 @@ def load_benchmark(spec: str | Path, config: Config | None = None) -> Benchmark:
         return load_table(path, config or Config.from_env())
     raise Agl1kError(
         f"There is no benchmark {str(spec)!r}. Give 'demo', 'agl1k', the path of a table, "
-        "or a folder that holds clips.csv."
+        "or a folder with a clips.csv."
     )
 
 

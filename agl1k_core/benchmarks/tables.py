@@ -263,7 +263,7 @@ def read_folder(folder: Path, table: Path | CsvTable | None = None) -> Benchmark
     table = table or folder / FOLDER_TABLE
     if isinstance(table, Path) and not table.is_file():
         raise Agl1kError(
-            f"{folder} holds no {FOLDER_TABLE}. A benchmark folder has a table of that name "
+            f"{folder} has no {FOLDER_TABLE}. A benchmark folder has a table of that name "
             "(docs/benchmark-format.md) beside its recordings."
         )
     names = {name: name for name in (*CLASSES, "file", "duration_s")}

@@ -31,6 +31,6 @@ def find_checkout() -> Path:
         if (folder / "app.py").is_file() and (folder / "store" / "admin.py").is_file():
             return folder
     raise Agl1kError(
-        "This command needs a checkout of the repository, because the package holds only the "
+        "This command needs a checkout of the repository, because the package has only the "
         "science. Run it in the checkout's folder."
     )

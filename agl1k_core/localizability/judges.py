@@ -92,7 +92,7 @@ def parse_ratings(
     ``LEVELS``. Raises ``Agl1kError`` that names everything that is wrong.
     """
     fenced = _FENCE.match(text)
-    began = f"It began {text[:80]!r}."
+    began = f"It begins {text[:80]!r}."
     try:
         pairs = json.loads(fenced[1] if fenced else text, object_pairs_hook=_Pairs)
     except (ValueError, RecursionError) as error:
@@ -246,7 +246,7 @@ def _content(body: bytes) -> str:
     except (ValueError, KeyError, IndexError, TypeError, RecursionError):
         began = body[:80].decode("utf-8", "replace")
         raise TransientError(
-            f"gave an answer without choices[0].message.content. It began {began!r}"
+            f"gave an answer without choices[0].message.content. It begins {began!r}"
         ) from None
     if not isinstance(content, str) or not content.strip():
         raise TransientError("gave an empty answer")

@@ -97,10 +97,10 @@ class Observations:
         if self.error_km.shape != shape[:1]:
             problems.append(f"error_km: {self.error_km.shape}")
         if problems:
-            raise Agl1kError(f"Arrays do not hold {shape} recordings and categories: {problems}.")
+            raise Agl1kError(f"Arrays do not have {shape} recordings and categories: {problems}.")
         for name, values in {"presence": self.presence, **self.ratings}.items():
             if np.nanmin(values, initial=0) < 0 or np.nanmax(values, initial=0) > 1:
-                raise Agl1kError(f"{name} holds values that are not between 0 and 1.")
+                raise Agl1kError(f"{name} contains values that are not between 0 and 1.")
 
     @cached_property
     def contribution(self) -> FloatArray:

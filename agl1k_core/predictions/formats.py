@@ -401,7 +401,7 @@ def _records_of(tree: object, problems: Problems) -> list[object]:
         return tree
     if not isinstance(tree, dict):
         todo = "Send a list of objects, one per clip"
-        raise UnreadableError("The JSON holds no records", todo)
+        raise UnreadableError("The JSON contains no records", todo)
     if any(isinstance(tree.get(name), str | int) for name in ID_KEYS):
         return [tree]
     for name in _WRAPPERS & tree.keys():

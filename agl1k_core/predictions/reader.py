@@ -291,7 +291,7 @@ class _Reading:
         if table is None:
             self._problems.raise_if_any()
             todo = "Send one record per clip"
-            raise self._problems.refusal(Problem("The file holds no predictions", todo))
+            raise self._problems.refusal(Problem("The file contains no predictions", todo))
         self._check_clips(table)
         self._problems.raise_if_any()
         columns = table.columns

@@ -59,9 +59,7 @@ def read_torch(path: Path) -> dict[str, Array]:
             names = archive.namelist()
             pickled = next((name for name in names if name.endswith("/data.pkl")), None)
             if pickled is None:
-                raise Agl1kError(
-                    f"{path.name} was not written by torch.save: it holds no data.pkl."
-                )
+                raise Agl1kError(f"{path.name} was not written by torch.save: it has no data.pkl.")
             folder = pickled.removesuffix("data.pkl")
             with archive.open(pickled) as file:
                 state = _TensorUnpickler(file, archive, folder).load()

@@ -1,4 +1,4 @@
-"""The dataset's page: what it holds, in which units, and how to have rows deleted."""
+"""The dataset's page: its content, units, and how to have rows deleted."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def _forget_here(database: Database, player_id: str, outcome: Forgotten) -> None
                 outcome.rounds_here = done.rowcount
     if not database.scrub(rewrite=True):
         outcome.missed.append(
-            "The database's log of changes is in use and still holds the deleted rows. Stop the "
+            "The database's log of changes is in use and still contains the deleted rows. Stop the "
             "app, run this command again, and start the app."
         )
 
@@ -76,7 +76,9 @@ def _forget_there(database: Database, remote: Remote, player_id: str, outcome: F
         ]
     except HubError as error:
         outcome.is_done = False
-        outcome.missed.append(f"{error} The dataset may still hold rows: run this command again.")
+        outcome.missed.append(
+            f"{error} The dataset may still contain rows: run this command again."
+        )
 
 
 def _out_of_reach(database: Database, remote: Remote | None) -> list[str]:

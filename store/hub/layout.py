@@ -244,7 +244,7 @@ def from_parquet(name: str, content: bytes) -> pa.Table:
     odd = [field.name for field in kind.fields if not field.holds(conformed[field.name])]
     if odd:
         raise Agl1kError(
-            f"{name} holds {', '.join(odd)} that AGL1K cannot have written. {_MOVE_IT}"
+            f"{name} has values of {', '.join(odd)} that AGL1K cannot have written. {_MOVE_IT}"
         )
     return conformed
 

@@ -17,7 +17,7 @@ _POLL_S = 0.2
 
 @contextmanager
 def hub_lock(database: Database, wait_s: float = 0) -> Iterator[bool]:
-    """Hold the lock during the block; yields False if others hold it for longer than ``wait_s``.
+    """Hold the lock during the block; yields False if others keep it for longer than ``wait_s``.
 
     It is released when its process dies.
     """

@@ -114,7 +114,7 @@ def _take_in(database: Database, contents: dict[str, bytes], outcome: ReadBack) 
         if len(tables) == 1:
             [name] = tables
             outcome.problems.append(
-                f"{name} holds rows that AGL1K cannot have written; it was not read."
+                f"{name} contains rows that AGL1K cannot have written; it was not read."
             )
             return
         for name in tables:

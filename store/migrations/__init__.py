@@ -62,6 +62,6 @@ def _refuse_foreign(connection: Connection) -> None:
     taken = sorted(set(inspect(connection).get_table_names()) & set(metadata.tables))
     if taken:
         raise Agl1kError(
-            f"The database holds tables that AGL1K did not create ({', '.join(taken)}). Set "
+            f"The database contains tables that AGL1K did not create ({', '.join(taken)}). Set "
             "AGL1K_DATABASE to a database or schema used by AGL1K alone. Nothing was changed."
         )

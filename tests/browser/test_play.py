@@ -242,7 +242,7 @@ def test_skip_broken_and_the_daily(page: Page, url: str) -> None:
     assert steps_done(page) == 0
     page.get_by_text("New round").click()
     page.get_by_label("Day (UTC)").click()
-    expect(page.get_by_role("option", name="Yesterday")).to_contain_text("begun")
+    expect(page.get_by_role("option", name="Yesterday")).to_contain_text("started")
 
 
 def test_an_impossible_round_is_explained_beside_its_button(page: Page, url: str) -> None:

@@ -104,7 +104,7 @@ def test_a_folder_without_a_benchmark_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([str(tmp_path)]) == 1
-    assert "holds no clips.csv" in capsys.readouterr().err
+    assert "has no clips.csv" in capsys.readouterr().err
 
 
 def test_decisions_that_cannot_be_read_are_refused(folder: Path) -> None:

@@ -77,7 +77,7 @@ def test_steps_show_number_and_points_and_a_broken_clip_has_none(game: Game) -> 
                 DailyEntry("2026-03-11", "new"),
             ],
             [
-                ("Today · 2026-03-14 · begun", "2026-03-14"),
+                ("Today · 2026-03-14 · started", "2026-03-14"),
                 ("Yesterday · 2026-03-13", "2026-03-13"),
                 ("2026-03-12 · 12,345 points", "2026-03-12"),
                 ("2026-03-11", "2026-03-11"),

@@ -216,7 +216,7 @@ def test_foreign_and_broken_files_are_reported_and_left_alone(
     assert len(found.problems) == 4
     assert "broken-1.parquet is broken: it cannot be read as Parquet" in told
     assert "foreign-1.parquet was not written by AGL1K" in told
-    assert "impossible-1.parquet holds latitude that AGL1K cannot have written" in told
+    assert "impossible-1.parquet has values of latitude that AGL1K cannot have written" in told
     assert "mine.csv in the dataset does not belong to AGL1K" in told
     join_days(remote_to(hub), "9999-01-01")
     assert {name: hub.repo().head.files[name].data for name in others} == others

@@ -251,7 +251,7 @@ def test_the_command_reports_problems(
     if missing:
         (pair / "clips.csv").unlink()
     assert make_demo_pack.main(["--check", "--folder", str(pair)]) == 1
-    assert ("holds no clips.csv" if missing else "2 clips where 24") in capsys.readouterr().err
+    assert ("has no clips.csv" if missing else "2 clips where 24") in capsys.readouterr().err
 
 
 # --- the workshop ------------------------------------------------------------------------------

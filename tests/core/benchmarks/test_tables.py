@@ -233,7 +233,7 @@ def test_load_by_path(config: Config, tmp_path: Path) -> None:
     assert len(benchmarks.load_benchmark(folder / "clips.csv", config)) == 1
     with pytest.raises(Agl1kError, match="There is no benchmark 'nowhere'"):
         benchmarks.load_benchmark("nowhere", config)
-    with pytest.raises(Agl1kError, match=r"holds no clips\.csv"):
+    with pytest.raises(Agl1kError, match=r"has no clips\.csv"):
         benchmarks.load_benchmark(str(tmp_path / "audio"), config)
 
 

@@ -191,7 +191,7 @@ def test_no_judges_at_all_leave_no_slopes() -> None:
 def test_arrays_that_do_not_fit_are_refused() -> None:
     with pytest.raises(Agl1kError, match=r"presence: \(1, 2\)'.*error_km: \(3,\)"):
         Observations(("x",), (SPEECH,), np.ones((1, 2)), np.ones(3), {})
-    with pytest.raises(Agl1kError, match=r"judge holds values that are not between 0 and 1"):
+    with pytest.raises(Agl1kError, match=r"judge contains values that are not between 0 and 1"):
         observations_of([[1.0]], [1.0], [[1.2]])
 
 

@@ -150,8 +150,8 @@ def test_lone_surrogates_become_replacement_characters() -> None:
 BAD: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "The file is empty"),
     "blank": (b" \n\n", "The file is empty"),
-    "no records": (b"[]", "holds no predictions"),
-    "header only": (HEADER.encode(), "holds no predictions"),
+    "no records": (b"[]", "contains no predictions"),
+    "header only": (HEADER.encode(), "contains no predictions"),
     "prose": (b"Dear board, here are my results.", "line 1: The first line names none of"),
     "number": (b"[1, 2]", r"record 1: The record is a number instead of an object.*record 2"),
     "text": (b'["a"]', "record 1: The record is text instead of an object"),

@@ -207,7 +207,7 @@ def test_a_weights_file_runs_no_code(tmp_path: Path) -> None:
         (None, "not a weights file of PyTorch"),
         (b"", "not a weights file of PyTorch"),
         (b"\x80\x02}q\x00.", "not a weights file of PyTorch"),
-        ({"x/other": b""}, r"holds no data\.pkl"),
+        ({"x/other": b""}, r"has no data\.pkl"),
         ({"x/data.pkl": b"\x80\x02"}, "damaged"),
         ({"x/data.pkl": pickle.dumps([1], 2)}, "not a state dict"),
         ({"x/data.pkl": b"\x80\x02U\x02hiQ."}, "damaged"),
