@@ -423,3 +423,29 @@ def test_lines_are_counted_in_every_part_of_a_large_file() -> None:
     lines = [f'{{"key":"{key}","question":"{padding}"}}' for key in [*keys, "rome"]]
     with pytest.raises(FileRefusedError, match="record 3001, line 3001, clip rome"):
         read_predictions("\n".join(lines).encode(), many)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        '{"key":"suva","latitude":1,"latitude":2,"longitude":3}',
+        '{"key":"suva","question":"?","latitude":1,"latitude":2,"longitude":3}',
+        '{"question":"?","question":"!","key":"suva","latitude":1,"longitude":3}',
+        '{"key":"suva","question":{"latitude":5},"latitude":1,"longitude":3}',
+        '{"key":"suva","question":"a\\":b","latitude":1,"longitude":3}',
+        '{"key":"suva","question":null,"latitude":1,"longitude":3,"clip":"rome"}',
+        '{"clip":"suva","question":"?","latitude":1,"longitude":3}',
+        '{"key":"suva","latitude":1,"longitude":3}',
+    ],
+)
+def test_questions_are_passed_over_and_nothing_else_is(second: str) -> None:
+    """A list is read the same as the same records line by line, which decodes every field."""
+    first = '{"key":"paris","question":"Where?","latitude":48.86,"longitude":2.35}'
+    assert outcome_of(f"[{first},{second}]") == outcome_of(f"{first}\n{second}")
+
+
+def outcome_of(text: str) -> object:
+    try:
+        return table_of(text.encode())
+    except FileRefusedError as error:
+        return [(problem.record, problem.field, problem.found) for problem in error.problems]
