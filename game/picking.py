@@ -17,7 +17,7 @@ SPEECH_CHOICES = ("any", "speech", "non_speech")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a player wants to hear: ``speech``, one of ``SPEECH_CHOICES``, a continent or ``""``."""
+    """A player's filters: ``speech``, one of ``SPEECH_CHOICES``, a continent or ``""``."""
 
     speech: str = "any"
     continent: str = ""

@@ -88,7 +88,7 @@ def from_mapping(given: Mapping[str, str]) -> Query:
 
 
 def complaints(given: Mapping[str, str]) -> list[str]:
-    """Everything invalid in names and values, which programs are told and ``parse`` ignores."""
+    """Everything invalid in names and values, for programs; ``parse`` ignores it."""
     names = {field.name for field in fields(Query)}
     found = [f"{name!r} is not a parameter" for name in given if name not in names | {"tab"}]
     for name, known in _CHOICES.items():

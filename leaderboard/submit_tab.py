@@ -87,7 +87,7 @@ def build_submit(boards: Boards, settings: Settings, scoring_queue: ScoringQueue
     with gr.Column(elem_classes="agl-submit-tab"):
         gr.HTML(
             "<h2>Submit predictions</h2><p class='agl-muted'>Drop a file: it is scored at once "
-            "and nothing is stored. Publish it if you like the result.</p>",
+            "and nothing is stored. Publish it if you are happy with the result.</p>",
             apply_default_css=False,
         )
         login.build_login(_WHY_SIGN_IN)

@@ -17,7 +17,7 @@ from agl1k_core.audio.filters import AcousticMeasures, Audio, Measure, all_finit
 from agl1k_core.audio.mono import MonoBuffer, NoRoomError
 from agl1k_core.errors import Agl1kError
 
-#: Below the smallest step of 16-bit sound nothing is audible.
+#: The smallest step of 16-bit sound; anything quieter is inaudible.
 _SILENT_BELOW = 1 / 32768
 _CANCELS_BELOW = 0.01  # the mix of the channels has less than a hundredth of their power
 _OFFSET_ABOVE = 0.02
@@ -166,7 +166,7 @@ def _measured(
 ) -> tuple[AcousticMeasures, AcousticMeasures] | None:
     """The measures of all channels and of the first; None if samples are not finite.
 
-    Only the end tells whether the channels cancel each other, so both are measured in the one pass.
+    Whether channels cancel each other is known only at the end, so both are measured in one pass.
     With stereo MP3 that takes a fifth of the time of decoding.
     """
     measuring, first = Measure(sample_rate_hz), Measure(sample_rate_hz)

@@ -30,7 +30,7 @@ class Collection:
     files
         The recording of each clip by key; None if none was found.
     recorded
-        When each recording was made, by key, if the table says so.
+        When each recording was made, by key, if the table gives a time.
     unlisted
         Recordings in the folder that the table does not list.
     """

@@ -337,7 +337,7 @@ def _agreed(codes: Sequence[str | None]) -> str | None:
 def _most_precise(parts: Sequence[str]) -> str | None:
     """The one country among parts such as "City, Country"; a territory comes before its state.
 
-    "Spain, Portugal" names two, so it gives None. A part that countrynames knows only as a city or
+    "Spain, Portugal" names two, so it gives None. A part that countrynames lists only as a city or
     region yields to a country's own name: Hamilton, Canada is not in Bermuda.
     """
     codes = {fold(part): code for part in parts if (code := _country_code(part))}

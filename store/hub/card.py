@@ -21,7 +21,7 @@ _MARK = "<!-- AGL1K writes this page and overwrites it. -->"
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Statistics of the published rows, as far as this server knows them."""
+    """Statistics of the published rows that this server knows of."""
 
     rows: dict[str, int]
     players: int
@@ -104,7 +104,7 @@ def declares(page: str, kinds: Iterable[str]) -> bool:
 
 
 def is_newer(page: str) -> bool:
-    """Whether the page declares columns, or kinds of rows, that only a newer version knows."""
+    """Whether the page declares columns or kinds of rows of a newer version."""
     declared = page.removeprefix("---\n").partition("\n---\n")[0]
     names = re.findall(r"^[- ]+(?:config_)?name: (\S+)$", declared, re.MULTILINE)
     known = {field.name for kind in KINDS.values() for field in kind.fields}
