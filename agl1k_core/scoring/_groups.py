@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csr_array
 
-from agl1k_core.scoring import bootstrap as uncertainty
+from agl1k_core.scoring import bootstrap
 
 FloatArray = npt.NDArray[np.floating]
 IntArray = npt.NDArray[np.int64]
@@ -93,7 +93,7 @@ class Groups:
         return CellSums(by_cell(filled), by_cell(counted))
 
     def resampled_sums(self, values: FloatArray, counts: FloatArray) -> CellSums:
-        """Sums in each resample; ``counts`` as ``uncertainty.resample_counts`` gives them."""
+        """Sums in each resample; ``counts`` as ``bootstrap.resample_counts`` gives them."""
         n_cells = self.members.shape[1]
 
         def by_cell(table: npt.NDArray[np.generic]) -> FloatArray:
@@ -130,11 +130,11 @@ class Groups:
         rows, inside = self._in_order(values)
         numbers = values[rows]
         of_groups = [numbers[mask] for mask in inside]
-        places = [uncertainty.places_among(len(of_one), shares) for of_one in of_groups]
+        places = [bootstrap.places_among(len(of_one), shares) for of_one in of_groups]
         return np.array([p.of(of_one).T for p, of_one in zip(places, of_groups, strict=True)])
 
     def resampled_quantiles(
-        self, values: FloatArray, shares: Sequence[float], resamples: uncertainty.Resamples
+        self, values: FloatArray, shares: Sequence[float], resamples: bootstrap.Resamples
     ) -> FloatArray:
         """The same in each resample, shape ``(n_groups, len(shares), n_samples)``."""
         rows, inside = self._in_order(values)

@@ -25,8 +25,7 @@ import numpy.typing as npt
 
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
-from agl1k_core.scoring import _display
-from agl1k_core.scoring import bootstrap as uncertainty
+from agl1k_core.scoring import _display, bootstrap
 from agl1k_core.scoring.bootstrap import PairedDifference
 from agl1k_core.scoring.evaluation import LOWER_IS_BETTER, Evaluation
 from agl1k_core.scoring.rows import CLIP_METRICS
@@ -148,7 +147,7 @@ def compare(
     """
     _require_one_benchmark([a, b])
     differences = {
-        metric: uncertainty.paired_difference(
+        metric: bootstrap.paired_difference(
             clip_values(a, metric, subset=subset), clip_values(b, metric, subset=subset)
         )
         for metric in metrics
@@ -196,7 +195,7 @@ def rank(evaluations: Sequence[Evaluation], metric: str, *, subset: str | None =
         return []
     _require_one_benchmark(evaluations)
     columns = [clip_values(evaluation, metric, subset=subset) for evaluation in evaluations]
-    return uncertainty.ranks(np.column_stack(columns), lower_is_better=metric in LOWER_IS_BETTER)
+    return bootstrap.ranks(np.column_stack(columns), lower_is_better=metric in LOWER_IS_BETTER)
 
 
 def clip_values(evaluation: Evaluation, metric: str, *, subset: str | None = None) -> FloatArray:

@@ -43,8 +43,7 @@ import pandas as pd
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 from agl1k_core.predictions import Predictions
-from agl1k_core.scoring import _display
-from agl1k_core.scoring import bootstrap as uncertainty
+from agl1k_core.scoring import _display, bootstrap
 from agl1k_core.scoring._groups import Groups
 from agl1k_core.scoring.bootstrap import Interval
 from agl1k_core.scoring.protocols import Protocol, protocol_of
@@ -183,8 +182,8 @@ def evaluate(
     predictions: Predictions,
     protocol: Protocol | str = "strict",
     *,
-    n_bootstrap: int = uncertainty.N_SAMPLES,
-    seed: int = uncertainty.SEED,
+    n_bootstrap: int = bootstrap.N_SAMPLES,
+    seed: int = bootstrap.SEED,
 ) -> Evaluation:
     """Score predictions, overall and for each subset of the benchmark.
 
@@ -234,7 +233,7 @@ def evaluate(
     whole, *parts = _named(_numbers_of(rows, groups, continents)[:, :, 0].tolist())
     intervals: list[dict[str, Interval]] = [{}]
     if n_bootstrap and rows.n_units > 1:  # a single player cannot be resampled
-        resamples = uncertainty.Resamples(len(rows), n_bootstrap, seed, rows.cluster)
+        resamples = bootstrap.Resamples(len(rows), n_bootstrap, seed, rows.cluster)
         intervals = _intervals(_numbers_of(rows, groups, continents, resamples))
     statuses, *part_statuses = _status_counts(rows, groups)
     return Evaluation(
@@ -264,7 +263,7 @@ def _numbers_of(
     rows: ScoredRows,
     groups: Groups,
     continents: list[int],
-    resamples: uncertainty.Resamples | None = None,
+    resamples: bootstrap.Resamples | None = None,
 ) -> FloatArray:
     """All metrics of all groups, ``(n_groups, len(METRICS), n_samples)``; without resamples the
     one sample is the rows themselves."""
@@ -286,7 +285,7 @@ def _named(numbers: Iterable[Sequence[T]]) -> list[dict[str, T]]:
 
 
 def _intervals(resampled: FloatArray) -> list[dict[str, Interval]]:
-    ends = uncertainty.interval_ends(resampled).tolist()
+    ends = bootstrap.interval_ends(resampled).tolist()
     return _named([Interval(low, high) for low, high in group] for group in ends)
 
 
