@@ -74,7 +74,7 @@ def test_bad_files_are_explained_and_the_page_still_works(page: Page, url: str) 
     for name, content, told in BAD:
         expect(page.locator("#agl-file input[type=file]")).to_be_attached()
         _drop(page, name, content)
-        expect(report).to_contain_text(f"{name} is refused")
+        expect(report).to_contain_text(f"{name} was refused")
         expect(report).to_contain_text(told)
         expect(page.locator("#agl-form")).to_have_count(0)
         clear.first.click()
