@@ -362,7 +362,7 @@ def _flat_columns(data: bytes) -> dict[str, list[object]]:
     columns = {name: list(map(attrgetter(field), records)) for field, name in rename.items()}
     passed_over = chain.from_iterable(columns.pop(name) for name in _NOT_READ & columns.keys())
     # what is not decoded is not checked to be UTF-8
-    return columns if all(bytes(raw).isascii() for raw in passed_over) else {}
+    return columns if b"".join(passed_over).isascii() else {}
 
 
 def _first_names(data: bytes) -> tuple[str, ...]:
