@@ -20,7 +20,7 @@ test: lint
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	rm -f web/*.pyi ui/*.pyi game/*.pyi leaderboard/*.pyi # Gradio writes them beside components; mypy would believe them
+	find web ui game leaderboard tests -name '*.pyi' -delete # Gradio writes them beside components; mypy would believe them
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -32,5 +33,5 @@ def test_the_notebook_keeps_its_outputs_small_and_names_no_folder_of_a_machine()
     assert sum(bool(cell.outputs) for cell in cells) >= 8
     assert len(text) < 300_000
     assert "image/png" in text
-    assert not any(folder in text for folder in ("/home/", "/root/", "/work/", "/tmp/", "/Users/"))
+    assert not re.search("/(?:home|root|work|tmp|Users)/", text)
     assert "Traceback" not in text

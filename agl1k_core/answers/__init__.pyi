@@ -1,6 +1,5 @@
 """What a model answered: status, point and names, from fields or from prose."""
 
-from .coordinates import pair_in_prose, read_angle, read_pair
 from .fields import clean_label, field_of_key, find_fields, is_blank, judge
 from .model import GIVEN, LABELS, Answer, Status
 from .parse import parse_answer
@@ -16,7 +15,4 @@ __all__ = [
     "judge",
     "is_blank",
     "clean_label",
-    "read_angle",
-    "read_pair",
-    "pair_in_prose",
 ]

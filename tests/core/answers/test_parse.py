@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agl1k_core import places
-from agl1k_core.answers import pair_in_prose, parse_answer, read_angle, read_pair
+from agl1k_core.answers import parse_answer
+from agl1k_core.answers.coordinates import pair_in_prose, read_angle, read_pair
 from agl1k_core.answers.parse import embedded_objects, without_thinking
 
 CASES = [
