@@ -16,6 +16,7 @@ from importlib import resources
 from agl1k_core import places
 from agl1k_core.answers.coordinates import Angle, ordered, read_angle, read_pair
 from agl1k_core.answers.model import GIVEN, LABELS, Answer, Status
+from agl1k_core.answers.reasoning import is_reasoning, is_reasoning_part
 
 _NAMES = {
     "latitude": "latitude lat latdeg latitudedeg latitudedegrees",
@@ -108,14 +109,18 @@ def _objects(tree: object) -> Iterator[Mapping[str, object]]:
         if not queue:
             return
         node = queue.popleft()
-        if isinstance(node, dict):
+        if isinstance(node, dict) and not is_reasoning_part(node):
             yield node
             for key, value in node.items():
                 plain = _plain(str(key)[:_MOST_KEYS])
-                if isinstance(value, dict | list) and not _TRUTH.match(plain):
+                if isinstance(value, dict | list) and not _is_no_answer(str(key), plain):
                     (aside if _ASIDE.search(plain) else queue).append(value)
         elif isinstance(node, list):
             queue.extend(_first_placing(node))
+
+
+def _is_no_answer(key: str, plain: str) -> bool:
+    return bool(_TRUTH.match(plain)) or is_reasoning(key)
 
 
 def _first_placing(items: list[object]) -> list[object]:

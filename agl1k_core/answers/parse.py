@@ -1,6 +1,6 @@
 """Parses one raw answer of a model into a status, a point and place names; never raises.
 
-These are tried in order: the text as valid JSON; the last JSON object outside its thinking that
+These are tried in order: the text as valid JSON; the last JSON object outside its reasoning that
 names a place; a repaired object; lines and tables such as "Latitude: 48.85"; a pair of coordinates
 in prose. If none applies, the text may be a refusal or the message of a failed call.
 Every step takes time linear in the length of the text.
@@ -19,6 +19,7 @@ from agl1k_core import places
 from agl1k_core.answers.coordinates import read_angle
 from agl1k_core.answers.fields import Fields, find_fields, judge, places_something
 from agl1k_core.answers.model import Answer, Status
+from agl1k_core.answers.reasoning import is_reasoning, is_reasoning_part, without_reasoning
 from agl1k_core.answers.refusals import is_failed_call, is_refusing_prose
 from agl1k_core.answers.text import key_values, plain_latex, prose_fields
 
@@ -27,10 +28,6 @@ _LONGEST_TEXT = 200_000
 _MOST_BRACKETS = 200
 #: json_repair backtracks; longer texts are not worth repairing.
 _LONGEST_REPAIR = 20_000
-_THINKING = re.compile(
-    r"<(/?)(?:think|thinking|thought|reasoning|analysis|scratchpad|reflection)(?: [^<>]{0,80})?>",
-    re.IGNORECASE,
-)
 _OBJECT_START = re.compile(r"\{(?=\s{0,99}[\"}])|\[(?=\s{0,20}\{)")
 #: Digits at the very end of a truncated text: 1 may be the beginning of 116.4.
 _UNFINISHED_NUMBER = re.compile(r"\"?[-+]?(?<![\d.])\d{1,20}\.?$")
@@ -64,7 +61,11 @@ def parse_answer(text: object) -> Answer:
         return _from_tree(text, depth=0) or Answer(Status.UNPARSEABLE)
     if text is None or not isinstance(text, str):
         return Answer(Status.ERROR if text is None else Status.UNPARSEABLE)
-    return _parse(text[-_LONGEST_TEXT:].strip().strip("\ufeff\x00").strip(), depth=0)
+    if len(text) > _LONGEST_TEXT:
+        text = without_reasoning(text)[-_LONGEST_TEXT:]
+        if not text.strip():
+            return Answer(Status.UNPARSEABLE)
+    return _parse(text.strip().strip("\ufeff\x00").strip(), depth=0)
 
 
 def _parse(text: str, depth: int) -> Answer:
@@ -75,7 +76,7 @@ def _parse(text: str, depth: int) -> Answer:
         return _from_tree(tree, depth) or Answer(Status.UNPARSEABLE)
     if isinstance(tree, str) and depth < 2:
         return _parse(tree.strip(), depth + 1)
-    spoken = without_thinking(text).strip()
+    spoken = without_reasoning(text).strip()
     found = _from_objects(spoken, depth)
     if found is None:
         spoken = plain_latex(spoken)
@@ -93,23 +94,6 @@ def load_json(text: str | bytes) -> object:
         return json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return None
-
-
-def without_thinking(text: str) -> str:
-    """The text outside tags such as <think>; an unclosed tag extends to the end."""
-    kept: list[str] = []
-    depth, start = 0, 0
-    for tag in _THINKING.finditer(text):
-        closing = bool(tag[1])
-        if closing and depth == 0:
-            kept.clear()  # the opening tag was part of the prompt
-        elif not closing and depth == 0:
-            kept.append(text[start : tag.start()])
-        depth = 0 if closing else 1
-        start = tag.end()
-    if depth == 0:
-        kept.append(text[start:])
-    return "".join(kept)
 
 
 def _from_tree(tree: dict[str, object] | list[object], depth: int) -> Answer | None:
@@ -144,9 +128,10 @@ def _if_point(fields: Fields) -> Answer | None:
 
 def _texts_within(tree: object) -> Iterator[str]:
     """Texts under keys that APIs use for the answer itself, a few levels deep."""
-    level = [tree]
+    level = tree[:8] if isinstance(tree, list) else [tree]
     for _ in range(5):
-        items = [item for node in level if isinstance(node, dict) for item in node.items()]
+        nodes = [node for node in level if isinstance(node, dict) and not is_reasoning_part(node)]
+        items = [item for node in nodes for item in node.items() if not is_reasoning(str(item[0]))]
         for key, value in items:
             if isinstance(value, str) and str(key).casefold() in _WORDS_WITHIN and value.strip():
                 yield value.strip()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agl1k_core import places
 from agl1k_core.answers import parse_answer
 from agl1k_core.answers.coordinates import pair_in_prose, read_angle, read_pair
-from agl1k_core.answers.parse import embedded_objects, without_thinking
+from agl1k_core.answers.parse import embedded_objects
 
 CASES = [
     json.loads(line)
@@ -287,12 +287,6 @@ def test_hostile_texts_end_without_an_answer(text: str) -> None:
 def test_hostile_braces_are_given_up_on() -> None:
     assert list(embedded_objects('{"a' * 50_000)) == []
     assert list(embedded_objects('x {"a": 1} y [{"b": 2}]')) == [{"a": 1}, [{"b": 2}]]
-
-
-def test_thinking() -> None:
-    assert without_thinking("a<think>b</think>c<reasoning>d</reasoning>e") == "ace"
-    assert without_thinking("prompt</think>answer") == "answer"
-    assert without_thinking("answer<think>cut") == "answer"
 
 
 @pytest.mark.shared
