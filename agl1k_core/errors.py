@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agl1k_core.file_names import shown
+
 
 class Agl1kError(Exception):
     """An error that a user can act on: the message says what to do.
@@ -77,7 +79,7 @@ class FileRefusedError(Agl1kError):
     """
 
     def __init__(self, source: str, problems: Sequence[Problem], total: int | None = None) -> None:
-        self.source = source
+        self.source = shown(source)
         self.problems = tuple(problems)
         self.total = len(self.problems) if total is None else total
         super().__init__(str(self))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,12 +36,30 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file so that readers see either the old content or the new, never a mixture.
+    r"""Write a file so that readers see either the old content or the new, never a mixture.
 
-    Text is written as UTF-8. Raises ``OSError``.
+    Text is written as UTF-8; a lone surrogate, which that cannot hold, as ``\udXXX``. Raises
+    ``OSError``.
     """
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     with replacing(path) as part:
-        part.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        part.write_bytes(data)
+
+
+_SPECIAL = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def kind_of_special(path: Path) -> str:
+    """What a path leads to if that is not a file, such as ``a pipe``; raises ``OSError``.
+
+    Opening a pipe may wait forever, and a device may have no end.
+    """
+    return _SPECIAL.get(stat.S_IFMT(path.stat().st_mode), "")
 
 
 def sha256_of_file(path: Path) -> str:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import Deferred
-from agl1k_core.files import replacing
+from agl1k_core.files import kind_of_special, replacing
 
 if TYPE_CHECKING:
     import av
@@ -299,6 +299,9 @@ def tag_free_copy(source: Path, target: Path) -> Path:
 def _opened(path: Path) -> Iterator[av.container.InputContainer]:
     """The container of a file that has a stream of sound; FFmpeg's errors become messages."""
     try:
+        special = kind_of_special(path)
+        if special:
+            raise Agl1kError(f"This is {special}, not a file. Give a recording.")
         if path.stat().st_size == 0:
             raise Agl1kError(REASONS["empty"])
         # "file:" keeps FFmpeg from reading a name such as "concat:a" as an address.

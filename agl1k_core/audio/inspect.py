@@ -135,11 +135,22 @@ def inspect_recording(path: Path, sound: MonoBuffer | None = None) -> Inspection
     except NoRoomError:
         raise
     except Agl1kError as error:
-        if not path.exists():
+        if _is_missing(path):
             return Inspection(Outcome.MISSING, "There is no such file. Check its name.")
         message = str(error)
         kinds = [kind for kind, reason in decode.REASONS.items() if reason == message]
         return Inspection(Outcome(kinds[0]) if kinds else Outcome.UNREADABLE, message)
+
+
+def _is_missing(path: Path) -> bool:
+    """Whether there is no such file; one that cannot be reached may be there."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        pass
+    return False
 
 
 def _inspected(path: Path, sound: MonoBuffer | None) -> Inspection:

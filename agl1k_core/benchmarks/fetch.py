@@ -31,6 +31,7 @@ from agl1k_core.benchmarks.model import Benchmark, Clip
 from agl1k_core.benchmarks.recordings import find_recording, recording_name
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import check
+from agl1k_core.file_names import shown
 from agl1k_core.http import Patience, open_client
 
 MAX_TABLE_BYTES = 64_000_000
@@ -329,6 +330,6 @@ def _make_folder(folder: Path) -> None:
             pass
     except OSError as error:
         raise Agl1kError(
-            f"The folder {folder} cannot be written to: {error.strerror}. Choose another one, or "
-            "change its permissions."
+            f"The folder {shown(folder)} cannot be written to: {error.strerror}. Choose another "
+            "one, or change its permissions."
         ) from None

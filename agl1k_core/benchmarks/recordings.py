@@ -7,12 +7,14 @@ counts only if no other clip of the benchmark has that name.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from agl1k_core.benchmarks.model import Benchmark, Clip
+from agl1k_core.file_names import named
 
 SUFFIXES = (".mp3", ".m4a", ".ogg", ".opus", ".flac", ".wav", ".aac")
 
@@ -58,7 +60,7 @@ def find_recording(benchmark: Benchmark, clip: Clip, folder: Path) -> Path | Non
     """
     for name in _candidates(benchmark, clip):
         path = folder / name
-        if path.is_file():
+        if os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises for names that are too long
             return path
     return None
 
@@ -77,15 +79,16 @@ def _candidates(benchmark: Benchmark, clip: Clip) -> Iterator[str]:
         stems.append(clip.key)
     for stem in stems:
         yield from (stem + suffix for suffix in SUFFIXES)
-    if not _is_inside(clip.file_name):
-        return
-    names = {clip.file_name, *(unicodedata.normalize(f, clip.file_name) for f in ("NFC", "NFD"))}
-    for name in sorted(names):
+    said = clip.file_name
+    forms = (said, *(unicodedata.normalize(form, said) for form in ("NFC", "NFD")))
+    names = list(filter(_is_inside, dict.fromkeys((said, *map(named, forms)))))
+    for name in names:
         yield from (f"{stem}/{name}" for stem in stems)
-    if benchmark.file_name_counts[clip.file_name.casefold()] == 1:
-        yield from sorted(names)
+    if benchmark.file_name_counts[said.casefold()] == 1:
+        yield from names
 
 
 def _is_inside(name: str) -> bool:
     parts = name.split("/")
-    return bool(name) and "\0" not in name and "\\" not in name and not {"", ".", ".."} & {*parts}
+    separates = "\\" in name and os.sep == "\\"
+    return bool(name) and "\0" not in name and not separates and not {"", ".", ".."} & {*parts}

@@ -20,6 +20,7 @@ from agl1k_core.benchmarks.tables import (
 )
 from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
+from agl1k_core.file_names import shown
 from agl1k_core.http import Patience
 
 #: Start-up should not wait long for a network that is down.
@@ -79,7 +80,7 @@ def load_benchmark(spec: str | Path, config: Config | None = None) -> Benchmark:
     if path.is_file():
         return load_table(path, config or Config.from_env())
     raise Agl1kError(
-        f"There is no benchmark {str(spec)!r}. Give 'demo', 'agl1k', the path of a table, "
+        f"There is no benchmark '{shown(spec)}'. Give 'demo', 'agl1k', the path of a table, "
         "or a folder with a clips.csv."
     )
 
@@ -151,7 +152,8 @@ def _silence_of(benchmark: Benchmark) -> list[str]:
         return []
     return [
         f"{benchmark.name} can be scored on but not played: none of its {len(benchmark)} "
-        f"recordings is in {folder}. Put them there (docs/benchmark-format.md), and start again."
+        f"recordings is in {shown(folder)}. Put them there "
+        "(docs/benchmark-format.md), and start again."
     ]
 
 

@@ -11,6 +11,7 @@ import csv
 import io
 import json
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -19,6 +20,7 @@ from pathlib import Path
 from agl1k_core import places
 from agl1k_core.benchmarks.model import CLASSES, Benchmark, Clip
 from agl1k_core.errors import Agl1kError, Problem, Problems
+from agl1k_core.file_names import shown, written
 
 PUBLISHED_SLUG = "agl1k"
 PUBLISHED_FILE = "geoLocalization_schema.csv"
@@ -171,7 +173,7 @@ def _read_text(path: Path, problems: Problems) -> str:
         problem = Problem("bytes that are not UTF-8", "Save the table as UTF-8", line=line)
         raise problems.refusal(problem) from None
     except OSError as error:
-        raise Agl1kError(f"{path} cannot be read: {error.strerror}.") from None
+        raise Agl1kError(f"{shown(path)} cannot be read: {error.strerror}.") from None
 
 
 def _float(text: str) -> float:
@@ -263,22 +265,26 @@ def read_folder(folder: Path, table: Path | CsvTable | None = None) -> Benchmark
     table = table or folder / FOLDER_TABLE
     if isinstance(table, Path) and not table.is_file():
         raise Agl1kError(
-            f"{folder} has no {FOLDER_TABLE}. A benchmark folder has a table of that name "
+            f"{shown(folder)} has no {FOLDER_TABLE}. A benchmark folder has a table of that name "
             "(docs/benchmark-format.md) beside its recordings."
         )
     names = {name: name for name in (*CLASSES, "file", "duration_s")}
     clips = _with_labels(_read_clips(table, _folder_columns, names))
     info = _read_info(folder / FOLDER_INFO)
-    slug = info.get("slug") or places.fold(folder.resolve().name).replace(" ", "-")
+    slug = info.get("slug") or places.fold(_name_of(folder)).replace(" ", "-")
     return Benchmark(
         slug=slug,
-        name=info.get("name") or folder.resolve().name,
+        name=info.get("name") or _name_of(folder),
         version=info.get("version") or "1",
         clips=clips,
         notice=info.get("notice", ""),
         audio_dir=folder,
         country_aliases=_country_aliases(slug),
     )
+
+
+def _name_of(folder: Path) -> str:
+    return written(Path(os.path.realpath(folder)).name)
 
 
 def _country_aliases(slug: str) -> Mapping[str, str]:
@@ -296,7 +302,7 @@ def _read_info(path: Path) -> dict[str, str]:
     except (ValueError, RecursionError) as error:
         raise Agl1kError(f"{path.name} is not JSON: {error}. Correct or remove it.") from None
     except OSError as error:
-        raise Agl1kError(f"{path} cannot be read: {error.strerror}.") from None
+        raise Agl1kError(f"{shown(path)} cannot be read: {error.strerror}.") from None
     if not isinstance(info, dict):
         raise Agl1kError(f'{path.name} must hold one JSON object, such as {{"name": "…"}}.')
     return {str(name): str(value) for name, value in info.items()}

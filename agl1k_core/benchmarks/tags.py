@@ -15,6 +15,7 @@ from types import NoneType
 from typing import Any
 
 from agl1k_core.errors import Agl1kError, Problem, Problems
+from agl1k_core.file_names import shown
 
 TAGS = "tags.json"
 _TODO = "Run agl1k curate again, or remove the file"
@@ -110,9 +111,9 @@ def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text("utf-8-sig"))
     except OSError as error:
-        raise Agl1kError(f"{path} cannot be read: {error.strerror}.") from None
+        raise Agl1kError(f"{shown(path)} cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:
-        raise Agl1kError(f"{path} is not JSON: {error}. {_TODO}.") from None
+        raise Agl1kError(f"{shown(path)} is not JSON: {error}. {_TODO}.") from None
 
 
 def _clip_tags(clip: Mapping[str, Any]) -> ClipTags:

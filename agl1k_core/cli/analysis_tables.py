@@ -1,56 +1,50 @@
-"""Analyses of recordings as tables for a terminal."""
+"""Analyses of recordings as tables for a terminal or a pipe: one line per file."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.table import Table
-from rich.text import Text
-
+from agl1k_core.cli.console import aligned
 from agl1k_core.curation import Analysis, top_tags
 
-_MEASURES = ("rms_energy", "spectral_flatness", "clipping_ratio", "complexity_per_band")
+_MEASURES = {
+    "energy": "rms_energy",
+    "flatness": "spectral_flatness",
+    "clipping": "clipping_ratio",
+    "complexity": "complexity_per_band",
+}
 
 
-def filter_table(analyses: Sequence[tuple[Path, Analysis]]) -> Table:
-    """One line per file: the measures, and whether it passes the filters."""
-    headings = ("seconds", "RMS energy", "flatness", "clipping", "complexity", "passes")
-    table = _table(headings, "why not")
+def filter_table(analyses: Sequence[tuple[Path, Analysis]]) -> str:
+    """The measures of each file, and whether it passes the filters."""
+    rows = [("passes", "seconds", *_MEASURES, "file, and why it does not pass")]
     for path, analysis in analyses:
-        measures = [_short(analysis.measures.get(name)) for name in _MEASURES]
+        measures = (_short(analysis.measures.get(name)) for name in _MEASURES.values())
         passes = "yes" if analysis.usable else "no"
-        table.add_row(_name(path), _seconds(analysis), *measures, passes, Text(_why_not(analysis)))
-    return table
+        about = _joined(path, why_not(analysis))
+        rows.append((passes, _seconds(analysis), *measures, about))
+    return aligned(rows)
 
 
-def tag_table(analyses: Sequence[tuple[Path, Analysis]]) -> Table:
-    """One line per file: the classes that are present longest."""
-    table = _table(("seconds",), "what sounds, and for which share of the time")
+def tag_table(analyses: Sequence[tuple[Path, Analysis]]) -> str:
+    """The classes that are present longest in each file."""
+    rows = [("seconds", "file, and the share of the time in which a class is present")]
     for path, analysis in analyses:
-        text = top_tags(analysis) or _why_not(analysis) or "no class is present"
-        table.add_row(_name(path), _seconds(analysis), Text(text))
-    return table
+        sounds = top_tags(analysis) or why_not(analysis) or "no class is present"
+        rows.append((_seconds(analysis), _joined(path, sounds)))
+    return aligned(rows, left=())
 
 
-def _why_not(analysis: Analysis) -> str:
+def why_not(analysis: Analysis) -> str:
     """Why a file does not pass; empty if it does."""
     if analysis.message:
         return f"{analysis.outcome}: {analysis.message}"
     return "; ".join(analysis.failures.values())
 
 
-def _table(numbers: Sequence[str], last: str) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("file", overflow="fold")
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column(last, overflow="fold")
-    return table
-
-
-def _name(path: Path) -> Text:
-    return Text(path.name)
+def _joined(path: Path, text: str) -> str:
+    return f"{path}  {text}" if text else str(path)
 
 
 def _seconds(analysis: Analysis) -> str:
@@ -58,4 +52,4 @@ def _seconds(analysis: Analysis) -> str:
 
 
 def _short(value: float | None) -> str:
-    return "" if value is None else f"{value:.3g}"
+    return "" if value is None else f"{value:.2g}"

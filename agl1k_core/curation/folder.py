@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -25,6 +26,7 @@ from agl1k_core.curation.pipeline import KEEP, REJECT, Curated, Judged
 from agl1k_core.curation.selection import Reason
 from agl1k_core.curation.summary import summary_markdown
 from agl1k_core.errors import Agl1kError
+from agl1k_core.file_names import shown, written
 from agl1k_core.files import replacing, write_atomically
 
 MARK, REPORT, SUMMARY = "curation.json", "report.csv", "summary.md"
@@ -35,11 +37,16 @@ _MEASURES = ("rms_energy", "spectral_flatness", "clipping_ratio", "complexity_pe
 def check_output(out: Path, recordings: Path) -> None:
     """Raise ``Agl1kError`` unless ``out`` is new, empty, or was written by a curation."""
     if out.exists() and not out.is_dir():
-        raise Agl1kError(f"{out} is not a folder. Choose a new folder.")
+        raise Agl1kError(f"{shown(out)} is not a folder. Choose a new folder.")
     if out.is_dir() and not (out / MARK).is_file() and any(out.iterdir()):
-        raise Agl1kError(f"{out} contains files that curation did not write. Choose a new folder.")
-    if out.resolve().is_relative_to(recordings.resolve()):
-        raise Agl1kError(f"{out} is inside the folder of raw recordings. Choose another folder.")
+        raise Agl1kError(
+            f"{shown(out)} contains files that curation did not write. Choose a new folder."
+        )
+    # not Path.resolve, which raises for links that lead to themselves
+    if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(recordings)):
+        raise Agl1kError(
+            f"{shown(out)} is inside the folder of raw recordings. Choose another folder."
+        )
 
 
 def write_folder(
@@ -69,10 +76,10 @@ def write_folder(
         _write(curated, out, name, copied)
     except OSError as error:
         raise Agl1kError(
-            f"{out} cannot be written: {error.strerror}. Free some space, or choose another."
+            f"{shown(out)} cannot be written: {error.strerror}. Free some space, or choose another."
         ) from None
     if not curated.chosen:
-        raise Agl1kError(f"No clip is left. {out / REPORT} says why for each.")
+        raise Agl1kError(f"No clip is left. {shown(out / REPORT)} says why for each.")
 
 
 def _write(curated: Curated, out: Path, name: str, copied: Callable[[], None] | None) -> None:
@@ -152,7 +159,7 @@ def _report_rows(curated: Curated) -> list[dict[str, Any]]:
     about = {"decision": "out", "reason": str(Reason.NO_LINE), "detail": detail}
     for path in curated.collection.unlisted:
         name = path.relative_to(curated.collection.folder).as_posix()
-        rows.append({**empty, **about, "file": name})
+        rows.append({**empty, **about, "file": written(name)})
     return rows
 
 
@@ -161,7 +168,7 @@ def _report_row(item: Judged, curated: Curated) -> dict[str, Any]:
     recorded = curated.collection.recorded.get(clip.key)
     return {
         "key": clip.key,
-        "file": item.path.relative_to(folder).as_posix() if item.path else clip.file_name,
+        "file": written(item.path.relative_to(folder).as_posix()) if item.path else clip.file_name,
         "decision": "in" if item.verdict.is_in else "out",
         "reason": str(item.verdict.reason),
         "detail": item.verdict.detail,
@@ -198,7 +205,7 @@ def _tags(curated: Curated) -> str:
 
 def _info(curated: Curated, out: Path, name: str) -> dict[str, str]:
     """The content of ``benchmark.json`` for a new benchmark; an existing file is not changed."""
-    name = name or out.resolve().name
+    name = name or written(Path(os.path.realpath(out)).name)
     slug = places.fold(name).replace(" ", "-")
     if slug in ("demo", benchmarks.PUBLISHED_SLUG):
         slug = f"{slug}-curated"
@@ -223,11 +230,11 @@ def read_decisions(out: Path) -> dict[str, str]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
     except (OSError, ValueError, csv.Error) as error:
-        raise Agl1kError(f"{path} cannot be read: {error}. Correct or remove it.") from None
+        raise Agl1kError(f"{shown(path)} cannot be read: {error}. Correct or remove it.") from None
     odd = [row for row in rows if not row.get("key") or row.get("decision") not in (KEEP, REJECT)]
     if odd:
         raise Agl1kError(
-            f"{path}: {len(odd)} lines are not decisions, such as {odd[0]}. "
+            f"{shown(path)}: {len(odd)} lines are not decisions, such as {odd[0]}. "
             f"Write a key and {KEEP} or {REJECT}, or remove the line."
         )
     return {row["key"]: row["decision"] for row in rows}
@@ -240,7 +247,8 @@ def write_decisions(out: Path, decisions: Mapping[str, str]) -> None:
         write_atomically(out / REVIEW, _csv(rows) if rows else "key,decision\n")
     except OSError as error:
         raise Agl1kError(
-            f"{out / REVIEW} cannot be written: {error.strerror}. Free some space and try again."
+            f"{shown(out / REVIEW)} cannot be written: {error.strerror}. "
+            "Free some space and try again."
         ) from None
 
 

@@ -16,11 +16,13 @@ from filelock import FileLock, Timeout
 
 from agl1k_core.curation.analysis import CRASHED, Analysis, Analyzer
 from agl1k_core.errors import Agl1kError
+from agl1k_core.file_names import shown, written
 
 
 def stamp(path: Path, folder: Path) -> str:
     """Name, size and time of change of a file; only its name if the rest cannot be read."""
     name = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+    name = written(name)
     try:
         found = path.stat()
     except OSError:
@@ -55,12 +57,12 @@ class ResultsCache:
                 self._append({"settings": self._settings})
         except Timeout:
             raise Agl1kError(
-                f"Another run uses {folder}. Wait for it to end, or choose another --work."
+                f"Another run uses {shown(folder)}. Wait for it to end, or choose another --work."
             ) from None
         except OSError as error:
             self.close()
             raise Agl1kError(
-                f"{folder} cannot be written: {error.strerror}. Choose another --work."
+                f"{shown(folder)} cannot be written: {error.strerror}. Choose another --work."
             ) from None
         return self
 
@@ -95,8 +97,8 @@ class ResultsCache:
             self._file.flush()
         except OSError as error:
             raise Agl1kError(
-                f"{self._path} cannot be written: {error.strerror}. Free some space and run again; "
-                "results so far are kept."
+                f"{shown(self._path)} cannot be written: {error.strerror}. Free some space "
+                "and run again; results so far are kept."
             ) from None
 
 

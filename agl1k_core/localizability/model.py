@@ -29,6 +29,7 @@ import numpy.typing as npt
 
 from agl1k_core import __version__, tagging
 from agl1k_core.errors import Agl1kError
+from agl1k_core.file_names import shown
 from agl1k_core.files import write_atomically
 from agl1k_core.localizability.judges import GivingUp, Judge
 from agl1k_core.tagging import Tags
@@ -430,7 +431,7 @@ class Localizability:
         try:
             write_atomically(path, text)
         except OSError as error:
-            raise Agl1kError(f"{path.name} cannot be written: {error.strerror}.") from None
+            raise Agl1kError(f"{shown(path.name)} cannot be written: {error.strerror}.") from None
 
     def to_dict(self) -> dict[str, Any]:
         """The model as plain data; a slope that does not exist is None."""
@@ -486,11 +487,11 @@ class Localizability:
         try:
             return cls.from_dict(json.loads(path.read_text("utf-8")))
         except OSError as error:
-            raise Agl1kError(f"{path.name} cannot be read: {error.strerror}.") from None
+            raise Agl1kError(f"{shown(path.name)} cannot be read: {error.strerror}.") from None
         except ValueError as error:
-            raise Agl1kError(f"{path.name} is not JSON: {error}.") from None
+            raise Agl1kError(f"{shown(path.name)} is not JSON: {error}.") from None
         except Agl1kError as error:
-            raise Agl1kError(f"{path.name}: {error}") from None
+            raise Agl1kError(f"{shown(path.name)}: {error}") from None
 
 
 def _column(rows: Iterable[Mapping[str, Any]], name: str) -> FloatArray:

@@ -20,6 +20,7 @@ import numpy as np
 from agl1k_core import tagging
 from agl1k_core.benchmarks import TableRow, read_rows
 from agl1k_core.errors import Agl1kError, Problem, Problems
+from agl1k_core.file_names import shown
 from agl1k_core.files import write_atomically
 from agl1k_core.localizability.model import Observations
 
@@ -40,7 +41,7 @@ def write_ratings(path: Path, observations: Observations, tagger: Mapping[str, A
     try:
         write_atomically(path, text.getvalue())
     except OSError as error:
-        raise Agl1kError(f"{path} cannot be written: {error.strerror}.") from None
+        raise Agl1kError(f"{shown(path)} cannot be written: {error.strerror}.") from None
 
 
 def _rows(observations: Observations, tagger: Mapping[str, Any]) -> Iterator[dict[str, object]]:

@@ -13,6 +13,7 @@ import scipy.fft
 from agl1k_core import audio
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import check
+from agl1k_core.file_names import shown
 from agl1k_core.tagging import audioset
 from agl1k_core.tagging.tagger import Tagger, Tags, tag
 
@@ -66,13 +67,13 @@ def timeline_figure(path: Path, tags: Tags, *, n_classes: int = 12, title: str =
     check("matplotlib")
     from matplotlib.figure import Figure
 
-    shown = list(tags.presence)[:n_classes]
-    height = 3.2 + 0.28 * max(4, len(shown))
+    classes = list(tags.presence)[:n_classes]
+    height = 3.2 + 0.28 * max(4, len(classes))
     figure = Figure(figsize=(10, height), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, height - 2.4])
     _draw_spectrogram(above, path, tags.duration_s)
-    _draw_tags(below, tags, shown)
-    above.set_title(title or "What sounds when", loc="left", fontsize=12)
+    _draw_tags(below, tags, classes)
+    above.set_title(title or "What sounds when", loc="left", fontsize=12, parse_math=False)
     return figure
 
 
@@ -81,10 +82,12 @@ def save_timelines(paths: Sequence[Path], tagger: Tagger, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for number, path in enumerate(paths, 1):
-            figure = timeline_figure(path, tag(path, tagger), title=path.name)
-            figure.savefig(folder / f"{number:03}-{path.stem}.png")
+            figure = timeline_figure(path, tag(path, tagger), title=shown(path.name))
+            figure.savefig(folder / f"{number:03}-{shown(path.stem)[:60]}.png")
     except OSError as error:
-        raise Agl1kError(f"Pictures cannot be written to {folder}: {error.strerror}.") from None
+        raise Agl1kError(
+            f"Pictures cannot be written to {shown(folder)}: {error.strerror}."
+        ) from None
 
 
 def _draw_spectrogram(axes: Axes, path: Path, duration_s: float) -> None:
