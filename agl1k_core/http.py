@@ -10,11 +10,12 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Protocol
 
 import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
@@ -119,10 +120,18 @@ class _Wait:
         return min(asked, self._longest_s)
 
 
-def retry_after_s(answer: httpx.Response) -> float | None:
+class Answer(Protocol):
+    """What is needed of an HTTP client's answer to read its headers."""
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers, found by name in any case."""
+
+
+def retry_after_s(answer: Answer) -> float | None:
     """How long the server asks to wait, in seconds or until a date; None if it does not say."""
     text = answer.headers.get("Retry-After", "")
-    if re.fullmatch(r"\s*\d{1,9}\s*", text):
+    if re.fullmatch(r"\s*\d{1,9}(\.\d+)?\s*", text):
         return float(text)
     try:
         when = parsedate_to_datetime(text)

@@ -102,10 +102,8 @@ def push() -> None:
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     with _opened() as (options, database, remote):
         publisher = Publisher(database, _needed(remote), limits_for(options.hub))
-        with hub_lock(database) as mine:
-            if not mine:
-                raise Agl1kError("The app is pushing at the moment. Try again later.")
-        publisher.turn()
+        if not publisher.push():
+            raise Agl1kError("The app is pushing at the moment. Try again later.")
         left = Outbox(database).backlog()
     typer.echo(f"{left.rows} rows wait, {left.withdrawn} withdrawn submissions are still published")
     if left:

@@ -167,12 +167,20 @@ class Publisher:
             self._wake.wait(min(left_s, _REFRESH_S))
             self._refresh()
 
+    def push(self) -> bool:
+        """Do everything that is due; False if another process is at it.
+
+        Raises ``Agl1kError`` if the Hub or the database fails; repeat the call then.
+        """
+        with hub_lock(self._database) as mine:
+            if mine:
+                self._work()
+        return mine
+
     def turn(self) -> float:
-        """Do everything that is due; returns the number of seconds until the next turn."""
+        """Push, and never raise; returns the number of seconds until the next turn."""
         try:
-            with hub_lock(self._database) as mine:
-                if mine:
-                    self._work()
+            self.push()
             self._failures = 0
         except Exception as error:
             self._refresh()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,11 +19,11 @@ from huggingface_hub import (
     CommitOperationDelete,
     HfApi,
     close_session,
+    constants,
     get_session,
     set_client_factory,
 )
 from huggingface_hub.errors import (
-    HfHubHTTPError,
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
 )
@@ -33,12 +33,14 @@ from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-d
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
 from agl1k_core.errors import Agl1kError
+from agl1k_core.http import retry_after_s
 from store.hub.layout import kind_of
 
 T = TypeVar("T")
 
 MAX_FILES_PER_COMMIT = 50
 _UPLOADED_FOR = timedelta(days=1)
+_LONGEST_WAIT_S = 3600.0
 _LISTING_S = 30.0  # an empty server waits for it before it accepts answers
 CARD = "README.md"
 
@@ -81,6 +83,7 @@ class Remote:
     ) -> None:
         self.repo = repo
         self._api = HfApi(endpoint=endpoint, token=token or False)
+        self._host = _host_of(httpx2.URL(self._api.endpoint))
         self._deadline_s = deadline_s
         self._where: dict[str, Any] = {"repo_id": repo, "repo_type": "dataset"}
         _behave(timeout_s)
@@ -196,26 +199,22 @@ class Remote:
             raise self._explained(error) from error
 
     def _explained(self, error: BaseException) -> HubError:
-        """The error in words, without addresses or bodies: those of uploads are signed."""
+        """The error in words: host and status, never an address or a body, which may be signed."""
         cause = _cause(error)
         if isinstance(cause, TimeoutError):
             close_session()  # connections that hang must not be used again
-        if not isinstance(cause, HfHubHTTPError):
-            what = "offline mode is on" if isinstance(cause, OfflineModeIsEnabled) else ""
-            return HubError(
-                f"The Hub cannot be reached at {self._api.endpoint} "
-                f"({what or type(cause).__name__}). AGL1K will try again."
-            )
-        status = cause.response.status_code
-        return HubError(
-            _SENTENCES.get(
-                status, "The Hub answered with status {status}. AGL1K will try again."
-            ).format(status=status, repo=self.repo),
-            status,
-            _retry_after_s(cause.response.headers),
-        )
+        host = _host(cause) or self._host
+        answer = getattr(cause, "response", None)
+        if answer is None:
+            return HubError(f"The Hub cannot be reached at {host} ({_why(cause)}). {_AGAIN}")
+        status = answer.status_code
+        known = _SENTENCES.get(status, _OTHER) if host == self._host or status == 429 else _OTHER
+        sentence = known.format(status=status, repo=self.repo, host=host)
+        return HubError(sentence, status, _asked_s(answer))
 
 
+_AGAIN = "AGL1K will try again."
+_OTHER = f"The Hub answered with status {{status}} at {{host}}. {_AGAIN}"
 _SENTENCES = {
     401: "The Hub does not accept the token (401). Set AGL1K_HUB_TOKEN to a valid one.",
     403: "The token may not write to the dataset {repo} (403). Set AGL1K_HUB_TOKEN to one with "
@@ -251,7 +250,13 @@ def within(deadline_s: float, act: Callable[[], T]) -> T:
 
 
 def _behave(timeout_s: float) -> None:
-    """Set time-outs, which the library lacks by default; no progress bars, no addresses in logs."""
+    """Set time-outs, which the library lacks by default; no progress bars, no addresses in logs.
+
+    Xet, the library's default way to store files, is switched off: its client has a network stack
+    of its own, without these time-outs and hooks, and saves nothing on files as small as ours.
+    Every repository also accepts Git LFS.
+    """
+    constants.HF_HUB_DISABLE_XET = True
     timeout = httpx2.Timeout(timeout_s, connect=min(timeout_s, 10))
 
     hooks = get_session().event_hooks  # they respect HF_HUB_OFFLINE
@@ -265,19 +270,41 @@ def _behave(timeout_s: float) -> None:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """The error itself, which uploads in the library's threads wrap in others."""
-    while isinstance(error, RuntimeError) and error.__cause__ is not None:
-        error = error.__cause__
+    """What failed: the library wraps it, when it uploads in threads or looks into its cache."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, (httpx2.HTTPError, OfflineModeIsEnabled, TimeoutError)):
+            return seen
+        seen = seen.__cause__ or seen.__context__
     return error
 
 
-_SECONDS = re.compile(r"\d+(\.\d+)?")
+def _host(cause: BaseException) -> str:
+    """The host that was asked, with its port; "" if no request was made."""
+    answer = getattr(cause, "response", None)
+    with suppress(RuntimeError):  # its request is not known
+        if isinstance(cause, httpx2.HTTPError):
+            request = cause.request if answer is None else answer.request
+            return _host_of(request.url)
+    return ""
 
 
-def _retry_after_s(headers: Mapping[str, str]) -> float | None:
-    asked = headers.get("retry-after", "").strip()
-    limit = parse_ratelimit_headers(headers)
-    waits = [float(asked)] if _SECONDS.fullmatch(asked) else []
+def _host_of(url: httpx2.URL) -> str:
+    return url.netloc.decode("ascii", "replace")
+
+
+def _why(cause: BaseException) -> str:
+    if isinstance(cause, OfflineModeIsEnabled):
+        return "offline mode is on"
+    reason = str(cause) if isinstance(cause, TimeoutError) else ""
+    return reason or type(cause).__name__
+
+
+def _asked_s(answer: httpx2.Response) -> float | None:
+    """How long the Hub asks to wait, at most an hour: a wrong clock must not stop the pushes."""
+    limit = parse_ratelimit_headers(answer.headers)
+    waits = [retry_after_s(answer)]
     if limit is not None and limit.remaining == 0:
         waits.append(limit.reset_in_seconds)
-    return max(waits, default=None)
+    asked = [wait_s for wait_s in waits if wait_s is not None]
+    return min(max(asked), _LONGEST_WAIT_S) if asked else None

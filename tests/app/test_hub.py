@@ -76,7 +76,6 @@ def nowhere(port: int, how: str) -> Iterator[None]:
 def test_the_app_runs_without_the_hub_and_pushes_when_it_returns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
     limits = Limits(interval_s=0.2, answer_s=1, max_wait_s=1)
     monkeypatch.setattr("store.hub.connect.limits_for", lambda _: limits)
     port, hub = free_port(), FakeHub()

@@ -171,7 +171,7 @@ def holders(found: dict[str, bytes], *words: str) -> list[tuple[str, str]]:
 
 
 def admin(visited: Visited, *arguments: str) -> str:
-    env = {**visited.env, "AGL1K_DATA": str(visited.data), "HF_HUB_DISABLE_XET": "1"}
+    env = {**visited.env, "AGL1K_DATA": str(visited.data)}
     done = run_python("-m", "agl1k_core", "admin", *arguments, env=env)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr

@@ -87,6 +87,17 @@ def test_an_unreachable_hub_exits_with_1(
     assert "cannot be reached" in json.loads(run("status", "--json").stdout)["problems"][0]
 
 
+def test_a_push_that_fails_exits_with_1_even_if_nothing_waits(
+    published: FakeHub, tmp_path: Path, make_guess: MakeGuess
+) -> None:
+    record(tmp_path, make_guess())
+    assert run("push").exit_code == 0
+    published.fail(path="/api/datasets", status=507)
+    result = run("push")
+    assert result.exit_code == 1
+    assert "The Hub answered with status 507 at 127.0.0.1" in result.stderr
+
+
 def test_without_a_dataset(tmp_path: Path, make_guess: MakeGuess) -> None:
     record(tmp_path, make_guess())
     for command in ("push", "restore"):

@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +195,73 @@ def test_the_hourly_quota_is_kept(
     assert hub.commits() == 2
     assert 3000 < wait_s <= 3600
     assert Outbox(database).backlog().rows == 1
+
+
+def test_xet_is_not_used_although_the_hub_offers_it(
+    hub: FakeHub,
+    database: Database,
+    play: Callable[..., list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False)  # its default
+    ids = play(3)
+    Publisher(database, remote_to(hub)).push()
+    with Database(f"sqlite:///{tmp_path / 'blank.db'}") as blank:
+        Publisher(blank, remote_to(hub)).push()
+        assert sorted(guess.guess_id for guess in GuessStore(blank).of_benchmark("demo")) == ids
+    assert ids_on(hub) == ids
+    assert not [path for path in hub.begun if "xet" in path]
+
+
+@pytest.mark.parametrize("path", ["/stored/", "/commit/", "/resolve/", "/tree/"])
+def test_a_failure_names_the_host_and_the_status(
+    hub: FakeHub, database: Database, play: Callable[..., list[str]], path: str
+) -> None:
+    host = (hub.storage if path == "/stored/" else hub.endpoint).removeprefix("http://")
+    play(1)
+    Publisher(database, remote_to(hub)).push()
+    play(1, benchmark="other")
+    hub.fail(path=path, status=507, times=99)
+    with pytest.raises(HubError, match=f"status 507 at {host}") as told:
+        Publisher(database, remote_to(hub)).push()
+    assert told.value.status == 507
+
+
+def test_a_storage_that_is_gone_is_named(
+    hub: FakeHub,
+    database: Database,
+    play: Callable[..., list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(FakeHub, "storage", "http://127.0.0.1:9")
+    play(1)
+    with pytest.raises(HubError, match=r"cannot be reached at 127\.0\.0\.1:9 \(ConnectError\)"):
+        Publisher(database, remote_to(hub)).push()
+
+
+def test_a_refusing_storage_is_not_mistaken_for_the_token(
+    hub: FakeHub, database: Database, play: Callable[..., list[str]]
+) -> None:
+    play(1)
+    hub.fail(path="/stored/", status=403)
+    with pytest.raises(HubError, match=r"status 403 at localhost:\d+\."):
+        Publisher(database, remote_to(hub)).push()
+
+
+@pytest.mark.parametrize(("asked_s", "least_s", "most_s"), [(600, 590, 601), (10**8, 3600, 3600)])
+def test_the_hub_may_ask_to_wait_until_a_date(
+    hub: FakeHub,
+    database: Database,
+    play: Callable[..., list[str]],
+    asked_s: int,
+    least_s: int,
+    most_s: int,
+) -> None:
+    when = format_datetime(datetime.now(UTC) + timedelta(seconds=asked_s), usegmt=True)
+    play(1)
+    hub.fail(status=429, headers={"Retry-After": when})
+    assert least_s <= Publisher(database, remote_to(hub)).turn() <= most_s
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def app_process(folder: Path, env: Mapping[str, str]) -> Iterator[AppProcess]:
         process = subprocess.Popen(
             [sys.executable, "app.py"],
             cwd=ROOT,
-            env={**os.environ, "HF_HUB_DISABLE_XET": "1", **own, **env},
+            env={**os.environ, **own, **env},
             stdout=out,
             stderr=out,
         )

@@ -98,6 +98,11 @@ class FakeHub:
         self.endpoint = ""
         self._lock = threading.Lock()
 
+    @property
+    def storage(self) -> str:
+        """Where large files are uploaded: as on the real Hub, another host."""
+        return self.endpoint.replace("127.0.0.1", "localhost")
+
     def repo(self, name: str = "tester/plays") -> Repo:
         return self.repos[name]
 
@@ -150,10 +155,12 @@ def build_app(hub: FakeHub) -> FastAPI:
     app.get(f"{repo}/refs")(refs)
     app.get(f"{repo}/lfs-files")(lfs_files)
     app.post(f"{repo}/lfs-files/batch")(delete_lfs_files)
+    app.get(f"{repo}/xet-write-token/{{rev}}")(xet_token)
+    app.get(f"{repo}/xet-read-token/{{rev}}")(xet_token)
     app.get(repo)(info)
     app.get(f"{repo}/revision/{{rev:path}}")(info)
     app.post("/datasets/{owner}/{name}.git/info/lfs/objects/batch")(lfs_batch)
-    app.put("/lfs/{oid}")(lfs_put)
+    app.put("/stored/{oid}")(lfs_put)
     app.api_route("/datasets/{owner}/{name}/resolve/{rev}/{path:path}", methods=["GET", "HEAD"])(
         resolve
     )
@@ -261,7 +268,7 @@ async def lfs_batch(request: Request) -> dict[str, Any]:
     for wanted in (await request.json())["objects"]:
         told = {"oid": wanted["oid"], "size": wanted["size"], "authenticated": True}
         if wanted["oid"] not in hub.uploads:
-            href = f"{hub.endpoint}/lfs/{wanted['oid']}"
+            href = f"{hub.storage}/stored/{wanted['oid']}"
             told["actions"] = {"upload": {"href": href, "header": {}}}
         objects.append(told)
     return {"transfer": "basic", "objects": objects}
@@ -331,6 +338,11 @@ async def delete_lfs_files(request: Request, owner: str, name: str) -> dict[str,
         _repo(request, owner, name).stored.pop(oid, None)
         hub.uploads.pop(oid, None)
     return {}
+
+
+def xet_token() -> Response:
+    """The Hub offers Xet for every large file; this one then fails whoever accepts the offer."""
+    return _error(500, "Xet must not be used")
 
 
 def info(request: Request, owner: str, name: str, rev: str = "main") -> dict[str, Any]:
@@ -415,6 +427,8 @@ def resolve(request: Request, owner: str, name: str, rev: str, path: str) -> Res
     headers = {"X-Repo-Commit": made.sha, "ETag": f'"{blob.oid}"', "Accept-Ranges": "bytes"}
     if blob.lfs:
         headers |= {"X-Linked-Etag": f'"{blob.oid}"', "X-Linked-Size": str(len(blob.data))}
+        route = f"/api/datasets/{owner}/{name}/xet-read-token/{made.sha}"
+        headers |= {"X-Xet-Hash": blob.oid, "X-Xet-Refresh-Route": route}
     if request.method == "HEAD":
         return Response(headers={**headers, "Content-Length": str(len(blob.data))})
     data, status = blob.data, 200

@@ -13,8 +13,6 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from huggingface_hub import constants
-
 from store.database import Database
 from store.guesses import GuessStore
 from store.hub.outbox import Outbox
@@ -33,7 +31,7 @@ FAULTS: list[dict[str, Any]] = [
     {"status": 0, "delay_s": 5},
     {"status": 200, "drip_s": 0.1},
     {"status": 500, "path": "/tree/"},
-    {"status": 500, "path": "/lfs/"},
+    {"status": 500, "path": "/stored/"},
 ]
 
 
@@ -56,7 +54,6 @@ class Outcome:
 def kill_often(urls: list[str], n_kills: int, seed: int = 0) -> Outcome:
     """Run a writer for each database, killed ``n_kills`` times; then let the rest be pushed."""
     rng, hub, acknowledged = random.Random(seed), FakeHub(), list[str]()
-    constants.HF_HUB_DISABLE_XET = True  # the fake Hub has none
     n_faults = 0
     with serving(hub):
         for _ in range(n_kills):

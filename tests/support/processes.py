@@ -36,7 +36,6 @@ class GuessWriter:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.support.guess_writer", *arguments],
             cwd=ROOT,
-            env={**os.environ, "HF_HUB_DISABLE_XET": "1"},
             stdout=subprocess.PIPE,
             text=True,
         )
