@@ -18,7 +18,7 @@ import numpy as np
 from agl1k_core import predictions, scoring
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
-from agl1k_core.scoring import BASELINES, Evaluation
+from agl1k_core.scoring import BASELINES, SCORER_VERSION, Evaluation
 from leaderboard import people
 from leaderboard.published import reported_rows
 from leaderboard.ranking import FEWEST_CLIPS, Rank, rank_models, rank_people
@@ -180,11 +180,13 @@ class Board:
         scored: dict[str, Evaluation] = {}
         rows = []
         for submission in self.submissions.list(self.slug):
-            row, why = submission_row(submission), ""
+            row_id, found, why = submission.submission_id, None, ""
             if self._benchmark is not None:
-                known = before.scored.get(row.row_id) or self._take_over(row.row_id)
-                found, why = (known, "") if known else self._score(submission, self._benchmark)
-                scored |= {row.row_id: found} if found else {}
+                found = before.scored.get(row_id) or self._take_over(row_id)
+                if found is None:
+                    found, why = self._score(submission, self._benchmark)
+                scored |= {row_id: found} if found else {}
+            row = submission_row(submission, found if _is_outdated(submission) else None)
             rows.append(replace(row, unranked=why) if why else row)
         return _Part(tuple(rows), scored)
 
@@ -199,7 +201,9 @@ class Board:
         try:
             content = self.submissions.file(submission.submission_id)
             read = predictions.read_predictions(content, benchmark, name=submission.file_name)
-            return scoring.evaluate(benchmark, read, n_bootstrap=0), ""
+            if _is_outdated(submission):
+                return scoring.evaluate(benchmark, read), ""
+            return scoring.evaluate(benchmark, read, n_bootstrap=0), ""  # its intervals are stored
         except Agl1kError:
             return None, _NO_FILE
 
@@ -256,13 +260,18 @@ def people_row(guesses: GuessStore, benchmark: Benchmark) -> tuple[Row, Evaluati
     return row, scored
 
 
-def submission_row(submission: Submission) -> Row:
-    """A submission as a row, with its stored numbers."""
+def _is_outdated(submission: Submission) -> bool:
+    """Whether an older scorer made the stored numbers, so that new ones must be shown."""
+    return submission.scorer_version != SCORER_VERSION
+
+
+def submission_row(submission: Submission, scored: Evaluation | None = None) -> Row:
+    """A submission as a row, with its stored numbers or those of ``scored``."""
     return scored_row(
         submission.submission_id,
         submission.kind,
         submission.model,
-        Evaluation.from_dict(submission.evaluation),
+        scored or Evaluation.from_dict(submission.evaluation),
         organisation=submission.organisation,
         owner=submission.owner,
         link=submission.link,

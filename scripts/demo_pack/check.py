@@ -33,6 +33,9 @@ DURATION_SLACK_S = 0.15
 MOST_ALIKE = 0.9
 SPEECH_CLIPS = (10, 14)
 
+#: Clip -> city as published; the place nearest to it is another one.
+PUBLISHED_CITIES = {"demo_16": "Cape Town"}
+
 FILE_NAME = re.compile(r"d\d\d\.mp3")
 #: Bit rates of MPEG-1 Layer III, the pack's only format, by the header's index.
 BIT_RATES = (
@@ -105,7 +108,8 @@ def _label_problems(benchmark: Benchmark) -> Iterator[Problem]:
     labels = label_points(benchmark.lat, benchmark.lon)
     for clip, label in zip(benchmark.clips, labels, strict=True):
         ours = (clip.city, clip.country, clip.continent)
-        theirs = (label.city, label.country, label.continent)
+        city = PUBLISHED_CITIES.get(clip.key, label.city)
+        theirs = (city, label.country, label.continent)
         if ours != theirs:
             yield _problem(clip, f"labels {ours}, but the geocoder says {theirs}")
 

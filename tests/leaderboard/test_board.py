@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from unittest.mock import Mock
@@ -8,17 +9,19 @@ from unittest.mock import Mock
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import update
 
 from agl1k_core import scoring
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
-from agl1k_core.scoring import Evaluation
+from agl1k_core.scoring import SCORER_VERSION, Evaluation
 from leaderboard.board import PEOPLE_ID, Board
 from leaderboard.query import KINDS, WEIGHTS, Query
 from leaderboard.ranking import Rank
 from leaderboard.submit import withdraw
 from leaderboard.view import make_view
 from store.database import Database
+from store.schema import submissions
 from tests.support.toy_board import add_guesses, add_model, make_benchmark, make_board
 
 RANDOM = "baseline-random"
@@ -170,6 +173,28 @@ def test_one_call_asks_once_whether_submissions_changed(
     monkeypatch.setattr(full.submissions, "revision", revision)
     full.model_guesses([f"clip-{i:02d}" for i in range(5)])
     assert revision.call_count == 1
+
+
+def test_numbers_of_an_older_scorer_are_computed_again(database: Database, full: Board) -> None:
+    right = next(row for row in full.rows() if row.model == "Near")
+    stored = full.submissions.get(right.row_id)
+    assert stored is not None
+    metrics = {**stored.evaluation["metrics"], "implied_city_accuracy": 0.123}
+    old = update(submissions).where(submissions.c.submission_id == right.row_id)
+    with database.write() as connection:
+        old = old.values(scorer_version="0", evaluation={**stored.evaluation, "metrics": metrics})
+        connection.execute(old)
+    again = make_board(database, full_benchmark(full)).row(right.row_id)
+    assert again is not None
+    assert again.scorer_version == SCORER_VERSION
+    assert again.value("implied_city_accuracy") == right.value("implied_city_accuracy") != 0.123
+    assert again.interval("distance_km") == right.interval("distance_km") is not None
+
+
+def full_benchmark(board: Board) -> Callable[[], Benchmark]:
+    benchmark = board.benchmark
+    assert benchmark is not None
+    return lambda: benchmark
 
 
 def test_scores_of_another_table_are_not_ranked(database: Database, full: Board) -> None:

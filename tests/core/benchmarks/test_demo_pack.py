@@ -68,8 +68,10 @@ def test_places_spread_over_the_world(demo: Benchmark) -> None:
 
 def test_labels_are_the_geocoders(demo: Benchmark) -> None:
     labels = places.label_points(demo.lat, demo.lon)
-    ours = [(clip.city, clip.country, clip.continent) for clip in demo.clips]
-    assert ours == [(label.city, label.country, label.continent) for label in labels]
+    ours = [(clip.country, clip.continent) for clip in demo.clips]
+    assert ours == [(label.country, label.continent) for label in labels]
+    other = {c.key for c, label in zip(demo.clips, labels, strict=True) if c.city != label.city}
+    assert other == {"demo_16"}  # published as the nearest place on a plane
 
 
 def test_about_half_is_speech_on_every_continent(demo: Benchmark) -> None:
