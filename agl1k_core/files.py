@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,22 +43,6 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     with replacing(path) as part:
         part.write_bytes(data)
-
-
-_SPECIAL = {
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
-
-
-def kind_of_special(path: Path) -> str:
-    """What a path leads to if that is not a file, such as ``a pipe``; raises ``OSError``.
-
-    Opening a pipe may wait forever, and a device may have no end.
-    """
-    return _SPECIAL.get(stat.S_IFMT(path.stat().st_mode), "")
 
 
 def sha256_of_file(path: Path) -> str:

@@ -22,7 +22,8 @@ import numpy.typing as npt
 
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import Deferred
-from agl1k_core.files import kind_of_special, replacing
+from agl1k_core.files import replacing
+from agl1k_core.inputs import kind_of_special
 
 if TYPE_CHECKING:
     import av

@@ -14,6 +14,7 @@ from agl1k_core.benchmarks.tables import (
     PUBLISHED_FILE,
     PUBLISHED_SLUG,
     CsvTable,
+    read_csv,
     read_demo,
     read_folder,
     read_published,
@@ -22,6 +23,7 @@ from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
 from agl1k_core.http import Patience
+from agl1k_core.inputs import is_standard_input
 
 #: Start-up should not wait long for a network that is down.
 START_UP = Patience(connect_s=5, read_s=10, attempt_s=30, attempts=2, longest_wait_s=3)
@@ -44,7 +46,8 @@ def load_benchmark(spec: str | Path, config: Config | None = None) -> Benchmark:
     spec
         ``"demo"`` for the demo pack, which is part of the package; ``"agl1k"`` for the published
         AGL1K table, once ``agl1k fetch`` has downloaded it; or the path of a benchmark folder, of
-        its ``clips.csv``, or of a table in the published format.
+        its ``clips.csv``, or of a table in that format or the published one, packed or not;
+        ``-`` is standard input.
     config
         Where data and recordings are. Default: the environment.
 
@@ -75,10 +78,11 @@ def load_benchmark(spec: str | Path, config: Config | None = None) -> Benchmark:
     path = Path(spec)
     if path.is_dir():
         return read_folder(path)
-    if path.is_file() and path.name == FOLDER_TABLE:
-        return read_folder(path.parent)
-    if path.is_file():
-        return load_table(path, config or Config.from_env())
+    if is_standard_input(path) or path.exists():
+        table = read_csv(path)
+        if path.name == FOLDER_TABLE or table.is_of_folder:
+            return read_folder(path.parent, table)
+        return load_table(table, config or Config.from_env())
     raise Agl1kError(
         f"There is no benchmark '{shown(spec)}'. Give 'demo', 'agl1k', the path of a table, "
         "or a folder with a clips.csv."

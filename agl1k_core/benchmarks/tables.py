@@ -21,6 +21,7 @@ from agl1k_core import places
 from agl1k_core.benchmarks.model import CLASSES, Benchmark, Clip
 from agl1k_core.errors import Agl1kError, Problem, Problems
 from agl1k_core.file_names import shown, written
+from agl1k_core.inputs import UnreadableFileError, name_of, read_unpacked
 
 PUBLISHED_SLUG = "agl1k"
 PUBLISHED_FILE = "geoLocalization_schema.csv"
@@ -101,12 +102,12 @@ class TableRow:
 
 
 def read_csv(path: Path, problems: Problems | None = None) -> CsvTable:
-    """Read a CSV table in UTF-8; empty lines are skipped.
+    """Read a CSV table in UTF-8, which may be packed as gzip or ZIP; empty lines are skipped.
 
-    Raises ``Agl1kError`` if the file cannot be read, and ``FileRefusedError``, with ``problems`` if
-    given, if it is not CSV in UTF-8.
+    The path ``-`` is standard input. Raises ``FileRefusedError``, with ``problems`` if given, if
+    the file cannot be read or is not CSV in UTF-8.
     """
-    problems = problems or Problems(path.name)
+    problems = problems or Problems(name_of(path))
     return CsvTable(path, tuple(_numbered(_read_text(path, problems), problems)))
 
 
@@ -167,13 +168,15 @@ def _numbered(text: str, problems: Problems) -> Iterator[tuple[int, list[str]]]:
 
 def _read_text(path: Path, problems: Problems) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        data = read_unpacked(path)
+    except UnreadableFileError as error:
+        raise problems.refusal(error.problem) from None
+    try:
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        line = data[: error.start].count(b"\n") + 1
         problem = Problem("bytes that are not UTF-8", "Save the table as UTF-8", line=line)
         raise problems.refusal(problem) from None
-    except OSError as error:
-        raise Agl1kError(f"{shown(path)} cannot be read: {error.strerror}.") from None
 
 
 def _float(text: str) -> float:
@@ -347,7 +350,7 @@ def _read_clips(
     table: Path | CsvTable, columns_of: Columns, names: Mapping[str, str]
 ) -> tuple[Clip, ...]:
     """The clips of a table; ``names`` maps our names of columns to the table's."""
-    problems = Problems((table.path if isinstance(table, CsvTable) else table).name)
+    problems = Problems(name_of(table.path if isinstance(table, CsvTable) else table))
     first_line: dict[str, int] = {}
     clips = []
     for row in read_rows(table, problems, columns_of, _NO_CLIPS):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agl1k_core.cli.console import aligned
 from agl1k_core.curation import Analysis, top_tags
+from agl1k_core.inputs import as_given
 
 _MEASURES = {
     "energy": "rms_energy",
@@ -44,7 +45,8 @@ def why_not(analysis: Analysis) -> str:
 
 
 def _joined(path: Path, text: str) -> str:
-    return f"{path}  {text}" if text else str(path)
+    name = str(as_given(path))
+    return f"{name}  {text}" if text else name
 
 
 def _seconds(analysis: Analysis) -> str:

@@ -33,6 +33,7 @@ from agl1k_core.curation import (
     write_folder,
 )
 from agl1k_core.file_names import shown
+from agl1k_core.inputs import is_standard_input, standard_input_as_file
 from agl1k_core.localizability import Localizability
 from agl1k_core.tagging import WHEEL, install_yamnet
 
@@ -44,7 +45,21 @@ app.add_typer(models, name="models")
 WORKERS = min(4, os.cpu_count() or 1)
 _LIMITS = AcousticFilters()
 
-Paths = Annotated[list[Path], typer.Argument(help="Recordings, or folders of them.")]
+
+def _with_standard_input(context: typer.Context, paths: list[Path]) -> list[Path]:
+    """The paths, with a copy of standard input, which lasts as long as the command, for ``-``."""
+    return [
+        context.with_resource(standard_input_as_file()) if is_standard_input(path) else path
+        for path in paths
+    ]
+
+
+Paths = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Recordings, or folders of them; - is standard input.", callback=_with_standard_input
+    ),
+]
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 WorkersOption = Annotated[int, typer.Option(min=1, max=64, help="Processes at once.")]
 TaggerOption = Annotated[
@@ -124,7 +139,9 @@ def tag_recordings(
 
 @app.command()
 def curate(
-    source: Annotated[Path, typer.Argument(help="A table, or a folder with clips.csv.")],
+    source: Annotated[
+        Path, typer.Argument(help="A table (- is standard input), or a folder with clips.csv.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The benchmark's folder.")],
     recordings: Annotated[
         Path | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from agl1k_core.curation import write_csv
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown, shown_lines
 from agl1k_core.files import write_atomically
+from agl1k_core.inputs import is_standard_input
 
 BenchmarkOption = Annotated[
     str | None,
@@ -26,6 +28,22 @@ BenchmarkOption = Annotated[
         "--benchmark",
         "-b",
         help="demo, agl1k, a table or a folder. Default: AGL1K_BENCHMARK, else demo.",
+    ),
+]
+
+
+def _existing(path: Path) -> Path:
+    if not (is_standard_input(path) or os.path.exists(path)):  # noqa: PTH110 - must not raise
+        raise typer.BadParameter(f"File '{shown(path)}' does not exist.")
+    return path
+
+
+PredictionFile = Annotated[
+    Path,
+    typer.Argument(
+        dir_okay=False,
+        callback=_existing,
+        help="A prediction file: JSON, JSONL or CSV, also in gzip or ZIP; - is standard input.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

@@ -24,7 +24,7 @@ from agl1k_core.cli.building import (
     show_progress,
     tagger_maker,
 )
-from agl1k_core.cli.console import JsonOption, benchmark_of, say, warn, write_text
+from agl1k_core.cli.console import JsonOption, PredictionFile, benchmark_of, say, warn, write_text
 from agl1k_core.config import Config
 from agl1k_core.curation import Analyzer
 from agl1k_core.errors import Agl1kError
@@ -44,9 +44,7 @@ RatingTables = Annotated[list[Path], typer.Argument(help="Tables of ratings.", d
 
 @app.command()
 def rate(
-    file: Annotated[
-        Path, typer.Argument(exists=True, dir_okay=False, help="Predictions with their reasoning.")
-    ],
+    file: PredictionFile,
     output: Annotated[Path, typer.Option("--output", "-o", help="The table of ratings, CSV.")],
     judge: Annotated[
         list[str],

@@ -11,8 +11,16 @@ import typer
 
 from agl1k_core import predictions, scoring
 from agl1k_core.benchmarks import Benchmark
-from agl1k_core.cli.console import BenchmarkOption, JsonOption, benchmark_of, say, write_text
+from agl1k_core.cli.console import (
+    BenchmarkOption,
+    JsonOption,
+    PredictionFile,
+    benchmark_of,
+    say,
+    write_text,
+)
 from agl1k_core.file_names import shown
+from agl1k_core.inputs import name_of
 from agl1k_core.predictions import Predictions
 
 app = typer.Typer()
@@ -27,9 +35,6 @@ class ProtocolName(StrEnum):
 
 BaselineName = Literal["random", "densest_region", "median_location"]
 
-PredictionFile = Annotated[
-    Path, typer.Argument(exists=True, dir_okay=False, help="A prediction file: JSON, JSONL or CSV.")
-]
 ProtocolOption = Annotated[ProtocolName, typer.Option(help="How refusals and missing clips count.")]
 
 
@@ -65,7 +70,7 @@ def validate(file: PredictionFile, benchmark: BenchmarkOption = None) -> None:
     on = benchmark_of(benchmark)
     read = _read(file, on)
     evaluation = scoring.evaluate(on, read, n_bootstrap=0)
-    say(f"{shown(file.name)} is a valid prediction file: {len(read)} records.")
+    say(f"{shown(name_of(file))} is a valid prediction file: {len(read)} records.")
     say(reports.headline(evaluation))
 
 

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 from agl1k_core import tagging
 from agl1k_core.curation.analysis import Analysis
 from agl1k_core.file_names import written
+from agl1k_core.inputs import as_given
 
 _MEASURES = (
     "rms_energy", "spectral_flatness", "clipping_ratio", "acoustic_complexity",
@@ -20,7 +21,7 @@ _MEASURES = (
 def filter_row(path: Path, analysis: Analysis) -> dict[str, Any]:
     """A file, its outcome, whether it passes the filters and why not, and its measures."""
     return {
-        "file": written(path),
+        "file": written(as_given(path)),
         "outcome": analysis.outcome,
         "passes": "yes" if analysis.usable else "no",
         "reason": analysis.message or "; ".join(analysis.failures.values()),
@@ -35,7 +36,11 @@ def filter_row(path: Path, analysis: Analysis) -> dict[str, Any]:
 
 def tag_rows(path: Path, analysis: Analysis) -> list[dict[str, Any]]:
     """A row for each class that is present in a file; one row with empty fields if none is."""
-    common = {"file": written(path), "outcome": analysis.outcome, "reason": analysis.message}
+    common = {
+        "file": written(as_given(path)),
+        "outcome": analysis.outcome,
+        "reason": analysis.message,
+    }
     rows = [
         {
             "id": class_id,

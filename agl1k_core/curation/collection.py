@@ -14,6 +14,7 @@ from agl1k_core.config import Config
 from agl1k_core.curation.analysis import recordings_in
 from agl1k_core.errors import Agl1kError, Problems
 from agl1k_core.file_names import shown
+from agl1k_core.inputs import is_standard_input
 
 #: Optional column of a folder's table, which scoring ignores: when a recording was made, ISO 8601.
 RECORDED = "recorded"
@@ -52,7 +53,8 @@ def open_collection(
     Parameters
     ----------
     source
-        A folder with a ``clips.csv``, or a table in that format or the published one.
+        A folder with a ``clips.csv``, or a table in that format or the published one, which may be
+        packed as gzip or ZIP; ``-`` is standard input.
     recordings
         The folder of the recordings. Default: beside the table.
     config
@@ -72,7 +74,8 @@ def open_collection(
     >>> len(collection.files), sorted(path.name for path in collection.files.values())[0]
     (24, 'd01.mp3')
     """
-    if not source.exists():
+    piped = is_standard_input(source)
+    if not (piped or source.exists()):
         raise Agl1kError(
             f"There is no {shown(source)}. Give a table, or a folder with a clips.csv."
         )
@@ -81,7 +84,7 @@ def open_collection(
             f"There is no folder {shown(recordings)}. Give the folder of the recordings."
         )
     path = source / benchmarks.FOLDER_TABLE if source.is_dir() else source
-    if not path.is_file():
+    if not (piped or path.exists()):
         raise Agl1kError(
             f"{shown(source)} has no clips.csv. Create one, or give a table elsewhere."
         )

@@ -31,6 +31,7 @@ from agl1k_core import __version__, tagging
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
 from agl1k_core.files import write_atomically
+from agl1k_core.inputs import name_of, read_unpacked
 from agl1k_core.localizability.judges import GivingUp, Judge
 from agl1k_core.tagging import Tags
 
@@ -483,15 +484,13 @@ class Localizability:
 
     @classmethod
     def load(cls, path: Path) -> Localizability:
-        """Read a model that ``save`` wrote; raises ``Agl1kError`` that names the file."""
+        """Read a model that ``save`` wrote, packed or not; raises ``Agl1kError`` that names it."""
         try:
-            return cls.from_dict(json.loads(path.read_text("utf-8")))
-        except OSError as error:
-            raise Agl1kError(f"{shown(path.name)} cannot be read: {error.strerror}.") from None
-        except ValueError as error:
-            raise Agl1kError(f"{shown(path.name)} is not JSON: {error}.") from None
+            return cls.from_dict(json.loads(read_unpacked(path).decode("utf-8-sig")))
+        except (ValueError, RecursionError) as error:
+            raise Agl1kError(f"{shown(name_of(path))} is not JSON: {error}.") from None
         except Agl1kError as error:
-            raise Agl1kError(f"{shown(path.name)}: {error}") from None
+            raise Agl1kError(f"{shown(name_of(path))}: {error}") from None
 
 
 def _column(rows: Iterable[Mapping[str, Any]], name: str) -> FloatArray:

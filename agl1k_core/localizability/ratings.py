@@ -22,6 +22,7 @@ from agl1k_core.benchmarks import TableRow, read_rows
 from agl1k_core.errors import Agl1kError, Problem, Problems
 from agl1k_core.file_names import shown
 from agl1k_core.files import write_atomically
+from agl1k_core.inputs import name_of
 from agl1k_core.localizability.model import Observations
 
 COLUMNS = (
@@ -137,7 +138,7 @@ class _Found:
 
 
 def _read(path: Path, found: _Found) -> None:
-    problems = Problems(path.name)
+    problems = Problems(name_of(path))
     for row in read_rows(path, problems, _columns):
         _take_recording(row, found)
         _take_tagger(row, found)

@@ -44,9 +44,8 @@ _FIRST_RECORD_BYTES = 2**16
 _WHAT_TO_SEND = "Send JSON, JSON Lines or CSV as plain UTF-8 text"
 
 _SIGNATURES: Mapping[bytes, str] = {
-    b"PK\x03\x04": "a ZIP archive (or an Office file)",
-    b"PK\x05\x06": "a ZIP archive",
-    b"\x1f\x8b": "a gzip archive",
+    b"PK\x03\x04": "a ZIP archive inside another",
+    b"\x1f\x8b": "a gzip file inside another",
     b"BZh": "a bzip2 archive",
     b"\xfd7zXZ": "an xz archive",
     b"7z\xbc\xaf": "a 7-Zip archive",

@@ -32,13 +32,19 @@ from agl1k_core.answers import (
 )
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Problem, Problems
+from agl1k_core.inputs import (
+    MAX_BYTES,
+    UnreadableFileError,
+    check_size,
+    name_of,
+    read_file,
+    unpacked,
+)
 from agl1k_core.predictions.formats import ID_KEYS, KEYED, Records, UnreadableError, read_records
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: A limit against mistakes; servers pass their own.
-MAX_BYTES = 4 * 2**30
 #: How many records beyond one per clip are read, to make the list of problems helpful.
 _MOST_SURPLUS = 5_000
 _RAW_KEYS = ("model_output", "answer", "response", "raw_answer", "raw_output", "raw_response")
@@ -117,14 +123,15 @@ def read_predictions(
     Parameters
     ----------
     source : path, bytes, DataFrame or sequence of mappings
-        A prediction file or its content (JSON, JSON Lines or CSV), or one record per row.
+        A prediction file or its content (JSON, JSON Lines or CSV, or one of them packed as gzip or
+        ZIP), or one record per row. The path ``-`` is standard input.
         ``docs/prediction-format.md`` describes the fields of a record.
     benchmark : Benchmark
         The benchmark whose clips the records name.
     name : str, optional
         The source's name in messages; the file's name by default.
     max_bytes : int, optional
-        Larger files are refused.
+        Larger files are refused, and packed ones that contain more.
 
     Returns
     -------
@@ -153,9 +160,10 @@ def read_predictions(
     reading = _Reading(benchmark, problems)
     try:
         content = _content_of(source, max_bytes)
-        records = read_records(content, problems, len(benchmark) + _MOST_SURPLUS)
+        inside = unpacked(content, max_bytes) if isinstance(content, bytes) else content
+        records = read_records(inside, problems, len(benchmark) + _MOST_SURPLUS)
         tables = [reading.table(part) for part in records]
-    except UnreadableError as error:
+    except (UnreadableError, UnreadableFileError) as error:
         raise problems.refusal(error.problem) from None
     sha256 = hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else ""
     return reading.predictions(tables, sha256)
@@ -163,7 +171,7 @@ def read_predictions(
 
 def _name_of(source: object) -> str:
     if isinstance(source, (str, Path)):
-        return Path(source).name
+        return name_of(Path(source))
     return "The file" if isinstance(source, bytes) else "The predictions"
 
 
@@ -172,28 +180,16 @@ def _content_of(
 ) -> bytes | list[object]:
     """The bytes of a file, or the rows of anything else as objects."""
     if isinstance(source, bytes):
-        _check_size(len(source), max_bytes)
+        check_size(len(source), max_bytes)
         return source
     if isinstance(source, (str, Path)):
-        try:
-            _check_size(Path(source).stat().st_size, max_bytes)
-            return Path(source).read_bytes()
-        except OSError as error:
-            found = f"The file cannot be opened: {error.strerror or 'it cannot be read'}"
-            raise UnreadableError(found, "Check the path") from None
+        return read_file(Path(source), max_bytes)
     if isinstance(source, Sequence):
         return [dict(row) if isinstance(row, Mapping) else row for row in source]
     if hasattr(source, "columns"):
         return _rows_of(source)
     kind = type(source).__name__
     raise TypeError(f"give a path, bytes, a DataFrame or a sequence of mappings, not {kind}")
-
-
-def _check_size(n_bytes: int, max_bytes: int) -> None:
-    if n_bytes > max_bytes:
-        found = f"The file has {n_bytes / 2**20:.1f} MB, the limit is {max_bytes / 2**20:g} MB"
-        todo = "Leave out what is not needed, such as the question of each clip"
-        raise UnreadableError(found, todo)
 
 
 def _rows_of(frame: pd.DataFrame) -> list[object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import os
 import signal
@@ -66,6 +67,24 @@ def test_filter_shows_a_table_and_takes_limits(tmp_path: Path) -> None:
     assert strict.exit_code == 0
 
 
+def test_a_recording_may_be_standard_input(tmp_path: Path) -> None:
+    sound = raw.write_sound(tmp_path / "a.wav", 1, speech=True).read_bytes()
+    result = CliRunner().invoke(app, ["filter", "-", "--csv", "--workers", "1"], input=sound)
+    assert [(row["file"], row["outcome"]) for row in rows_of(result)] == [("-", "ok")]
+    twice = CliRunner().invoke(app, ["filter", "-", "-"], input=sound)
+    assert twice.exit_code == 1
+    assert "Give - for one file only" in twice.stderr
+
+
+def test_a_table_of_recordings_may_be_standard_input(forty: Path, tmp_path: Path) -> None:
+    table = gzip.compress((forty / "clips.csv").read_bytes())
+    out = tmp_path / "bench"
+    command = ["curate", "-", "-o", out, "--recordings", forty, "--tagger", "none", "--target", 2]
+    result = CliRunner().invoke(app, [*map(str, command)], input=table)
+    assert result.exit_code == 0, result.output
+    assert len(raw.read_csv(out / "clips.csv")) == 2
+
+
 @pytest.mark.parametrize("command", ["filter", "tag"])
 def test_a_folder_without_recordings_is_refused(command: str, tmp_path: Path) -> None:
     result = run(command, tmp_path)
@@ -126,7 +145,7 @@ def test_a_curated_folder_scores_and_plays(forty: Path, tmp_path: Path) -> None:
     [
         (["--tagger", "efficientat"], "EfficientAT needs its weights file"),
         (["--recordings", "nowhere"], "There is no folder nowhere"),
-        (["--tagger", "none", "--localizability", "no.json"], "no.json cannot be read"),
+        (["--tagger", "none", "--localizability", "no.json"], "no.json: The file cannot be opened"),
     ],
 )
 def test_impossible_options_are_refused(

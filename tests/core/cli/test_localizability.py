@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import re
 import shutil
@@ -328,6 +329,17 @@ def test_a_table_may_be_written_by_hand(tmp_path: Path) -> None:
     assert "Speech" in result.stdout
     shown = run("report", tmp_path / "m.json", table, more)
     assert "Ann    Bob" in shown.stdout
+
+
+def test_tables_and_models_may_be_packed_or_standard_input(tmp_path: Path) -> None:
+    table, model = tmp_path / "r.csv.gz", tmp_path / "m.json"
+    table.write_bytes(gzip.compress((HEAD + "a,10,Speech,0.5,Ann,1\n").encode()))
+    assert run("fit", table, "-o", model).exit_code == 0
+    packed = gzip.compress(model.read_bytes())
+    command = ["localizability", "report", "-", str(table), "--json"]
+    shown = CliRunner().invoke(app, command, input=packed)
+    assert shown.exit_code == 0, shown.output
+    assert json.loads(shown.stdout)["n_positive"] == 1
 
 
 def test_all_problems_with_tables_are_listed(tmp_path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -130,3 +133,56 @@ def test_the_published_row_on_the_command_line() -> None:
     assert round(told["metrics"]["distance_km"], 2) == 5476.83
     assert round(told["metrics"]["within_500km"], 4) == 0.1734
     assert round(told["metrics"]["within_1000km"], 4) == 0.2519
+
+
+@pytest.mark.parametrize("how", ["plain", "gzip", "zip"])
+@pytest.mark.parametrize("command", ["score", "validate", "compare"])
+def test_a_file_may_be_packed_or_standard_input(
+    perfect: Path, tmp_path: Path, command: str, how: str
+) -> None:
+    content = perfect.read_bytes()
+    zipped = io.BytesIO()
+    with zipfile.ZipFile(zipped, "w") as archive:
+        archive.writestr("answers/mine.json", content)
+    packed = {"plain": content, "gzip": gzip.compress(content), "zip": zipped.getvalue()}[how]
+    path = tmp_path / "packed"
+    path.write_bytes(packed)
+    others = [str(perfect)] if command == "compare" else []
+    named = run(command, path, *others)
+    piped = CliRunner().invoke(app, [command, "-", *others], input=packed)
+    assert named.exit_code == piped.exit_code == 0, named.output + piped.output
+    assert named.stdout.splitlines()[2:] == piped.stdout.splitlines()[2:]
+
+
+def test_a_benchmark_may_be_standard_input(perfect: Path) -> None:
+    folder = benchmarks.read_demo().audio_dir
+    assert folder
+    table = gzip.compress((folder / "clips.csv").read_bytes())
+    result = CliRunner().invoke(app, ["score", str(perfect), "-b", "-", "--json"], input=table)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["statuses"]["answered"] == 24
+
+
+def test_standard_input_is_given_for_one_file_only(perfect: Path) -> None:
+    result = CliRunner().invoke(app, ["compare", "-", "-"], input=perfect.read_bytes())
+    assert result.exit_code == 1
+    assert "Standard input was read already. Give - for one file only" in result.stderr
+
+
+def test_tables_have_a_line_per_row_however_narrow_the_terminal(perfect: Path) -> None:
+    for command in (["score", str(perfect)], ["compare", str(perfect), str(perfect)]):
+        narrow, wide = (
+            CliRunner().invoke(app, command, env={"COLUMNS": columns}).stdout
+            for columns in ("40", "400")
+        )
+        assert narrow == wide
+        starts = [line.split(" ")[0] for line in narrow.splitlines()]
+        assert {"distance_km", "implied_continent_accuracy"} <= {*starts}
+    subsets = narrow_subsets(run("score", perfect).stdout)
+    assert len(subsets) >= 8
+    assert max(map(len, subsets)) <= 80
+
+
+def narrow_subsets(shown: str) -> list[str]:
+    lines = shown.splitlines()
+    return lines[next(n for n, line in enumerate(lines) if line.startswith("subset")) :]
