@@ -18,10 +18,14 @@ import numpy as np
 from agl1k_core import predictions, scoring
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
+<<<<<<< HEAD
 from agl1k_core.scoring import BASELINES, SCORER_VERSION, Evaluation
+=======
+from agl1k_core.scoring import BASELINES, FEWEST_CLIPS, Evaluation, Rank
+>>>>>>> c8829b0 (Ranks follow the metric, intervals cover what they say, equal models stay together)
 from leaderboard import people
 from leaderboard.published import reported_rows
-from leaderboard.ranking import FEWEST_CLIPS, Rank, rank_models, rank_people
+from leaderboard.ranking import rank_models, rank_people
 from leaderboard.refreshing import StaleWhileRefreshing
 from leaderboard.reports import RecentReports
 from leaderboard.rows import Row, scored_row
@@ -38,7 +42,8 @@ _BASELINE_NAMES = {
 _OTHER_TABLE = "Scored on another version of this benchmark's table, so it cannot be compared."
 _NO_TABLE = "The benchmark's table is not on this server, so nothing can be compared clip by clip."
 _NO_FILE = "Its file can no longer be read with this version of the table."
-_FEW_CLIPS = f"A rank needs guesses on {FEWEST_CLIPS} clips of this subset."
+_FEW_GUESSES = f"A rank needs guesses on {FEWEST_CLIPS} clips of this subset."
+_FEW_CLIPS = f"With fewer than {FEWEST_CLIPS} clips, nothing is ranked."
 
 #: How many new evaluations are kept until somebody looks at them; others are scored again.
 _MOST_HANDED_OVER = 32
@@ -121,8 +126,10 @@ class Board:
     def why_unranked(self, row: Row) -> str:
         """Why a row has no rank."""
         if row.kind == "people":
-            return _FEW_CLIPS
-        return row.unranked or ("" if self.benchmark else _NO_TABLE)
+            return _FEW_GUESSES
+        if row.unranked or not row.is_recomputed:
+            return row.unranked
+        return _FEW_CLIPS if self.benchmark else _NO_TABLE
 
     @contextmanager
     def scored_already(self, submission_id: str, scored: Evaluation) -> Iterator[None]:
@@ -201,9 +208,13 @@ class Board:
         try:
             content = self.submissions.file(submission.submission_id)
             read = predictions.read_predictions(content, benchmark, name=submission.file_name)
+<<<<<<< HEAD
             if _is_outdated(submission):
                 return scoring.evaluate(benchmark, read), ""
             return scoring.evaluate(benchmark, read, n_bootstrap=0), ""  # its intervals are stored
+=======
+            return scoring.evaluate(benchmark, read, intervals=False), ""
+>>>>>>> c8829b0 (Ranks follow the metric, intervals cover what they say, equal models stay together)
         except Agl1kError:
             return None, _NO_FILE
 

@@ -33,7 +33,16 @@ def safe_cell(value: Cell | None) -> Cell:
 
 def to_csv(view: View) -> str:
     """The shown rows with every metric of the view's subset and both ends of its interval."""
-    header = ["rank", "row_id", *FIELDS, "subset", "coverage", "n_guesses"]
+    header = [
+        "rank",
+        "best_rank",
+        "worst_rank",
+        "row_id",
+        *FIELDS,
+        "subset",
+        "coverage",
+        "n_guesses",
+    ]
     for metric in METRICS:
         header += [metric, f"{metric}_low", f"{metric}_high"]
     return write_csv(header, [_cells(entry, view.query.subset) for entry in view.entries])
@@ -49,8 +58,9 @@ def write_csv(header: Sequence[str], lines: Sequence[Sequence[Cell | None]]) -> 
 
 
 def _cells(entry: Entry, subset: str) -> list[Cell | None]:
-    row = entry.row
-    cells: list[Cell | None] = [entry.rank.place if entry.rank else None, row.row_id]
+    row, rank = entry.row, entry.rank
+    places = (rank.place, rank.best, rank.worst) if rank else (None, None, None)
+    cells: list[Cell | None] = [*places, row.row_id]
     cells += [getattr(row, name) for name in FIELDS]
     cells += [subset, row.coverage, row.n_guesses or None]
     for metric in METRICS:
@@ -87,6 +97,7 @@ def row_json(entry: Entry, subset: str) -> dict[str, Any]:
         "row_id": row.row_id,
         "rank": entry.rank.place if entry.rank else None,
         "tied": bool(entry.rank and entry.rank.tied),
+        "rank_range": [entry.rank.best, entry.rank.worst] if entry.rank else None,
         "unranked_because": entry.why,
         **{name: getattr(row, name) for name in FIELDS},
         "reported_not_recomputed": not row.is_recomputed,

@@ -1,6 +1,6 @@
 """All players as one row: their stored guesses are scored like a model's predictions.
 
-Intervals are resampled by player, since the guesses of one player are not independent. Only a
+The guesses of one player are not independent, so intervals are those of means over players. Only a
 player's first guess of a clip counts, because the place is shown after it.
 """
 
@@ -13,7 +13,7 @@ from agl1k_core import places
 from agl1k_core.answers import Status
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.predictions import Predictions
-from agl1k_core.scoring import PEOPLE, Evaluation, evaluate
+from agl1k_core.scoring import FEWEST_CLUSTERS, PEOPLE, Evaluation, evaluate
 
 LABELS = ("city", "country", "continent")
 
@@ -71,9 +71,11 @@ def people_note(guesses: pd.DataFrame, benchmark: Benchmark) -> str:
         f"on {_n(counted['clip_key'].nunique(), 'clip')}."
     )
     again = len(guesses[guesses["action"] != "broken"]) - len(counted)
-    if not again:
-        return text
-    return f"{text} {again} more do not count: repeated clips, or an older version of the table."
+    if again:
+        text += f" {again} more do not count: repeated clips, or an older version of the table."
+    if counted["player_id"].nunique() < FEWEST_CLUSTERS:
+        text += f" Intervals need {FEWEST_CLUSTERS} players."
+    return text
 
 
 def _n(count: int, one: str, many: str = "") -> str:

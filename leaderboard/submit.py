@@ -80,7 +80,7 @@ def _scored(data: bytes, name: str, board: Board, benchmark: Benchmark, max_byte
     return Report(
         name, len(data), read.sha256, board.slug,
         strict=scoring.evaluate(benchmark, read, STRICT),
-        paper=scoring.evaluate(benchmark, read, PAPER, n_bootstrap=0),
+        paper=scoring.evaluate(benchmark, read, PAPER, intervals=False),
     )  # fmt: skip
 
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from agl1k_core.scoring import Rank
 from leaderboard.board import Board
 from leaderboard.columns import COLUMN, SUBSETS
 from leaderboard.query import KINDS, Query
-from leaderboard.ranking import Rank
 from leaderboard.rows import Row
 
 #: Kinds of rows that are on the board for comparison with models.

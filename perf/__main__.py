@@ -8,12 +8,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 
-from perf import first_load, million, players, reading, scoring, sound, start, storing
+from perf import coverage, first_load, million, players, reading, scoring, sound, start, storing
 from perf.table import Measured, show
 
 BENCHMARKS: Mapping[str, Callable[[], Iterable[Measured]]] = {
     "scoring": scoring.run,
     "million": million.run,
+    "coverage": coverage.run,
     "reading": reading.run,
     "start": start.run,
     "first_load": first_load.run,

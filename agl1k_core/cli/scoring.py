@@ -69,7 +69,7 @@ def validate(file: PredictionFile, benchmark: BenchmarkOption = None) -> None:
 
     on = benchmark_of(benchmark)
     read = _read(file, on)
-    evaluation = scoring.evaluate(on, read, n_bootstrap=0)
+    evaluation = scoring.evaluate(on, read, intervals=False)
     say(f"{shown(name_of(file))} is a valid prediction file: {len(read)} records.")
     say(reports.headline(evaluation))
 

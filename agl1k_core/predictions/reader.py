@@ -76,7 +76,7 @@ class Predictions:
     source : str
         The name of the file, for messages.
     clusters : array of str, shape (n_records,), optional
-        The resampling unit of each row, such as a player.
+        The cluster of each row, such as a player; rows of one are not independent.
 
     Examples
     --------

@@ -1,11 +1,14 @@
 """Protocols, metrics, intervals, comparison and baselines."""
 
+from ._clusters import FEWEST_CLUSTERS
 from ._display import metric_text
 from .baselines import BASELINES, baseline, predictions_csv
-from .bootstrap import Interval, PairedDifference
-from .comparison import Comparison, Side, clip_values, compare, rank
+from .comparison import Comparison, Side, clip_values, compare, rank, rank_among
 from .evaluation import LOWER_IS_BETTER, METRICS, SCORER_VERSION, Evaluation, evaluate
+from .intervals import Interval
+from .pairs import PairedDifference
 from .protocols import PAPER, PEOPLE, PROTOCOLS, STRICT, THRESHOLDS_KM, Protocol
+from .ranking import FEWEST_CLIPS, Rank
 from .rows import CLIP_METRICS, ScoredRows
 
 __all__ = [
@@ -22,6 +25,10 @@ __all__ = [
     "Side",
     "PairedDifference",
     "rank",
+    "rank_among",
+    "Rank",
+    "FEWEST_CLIPS",
+    "FEWEST_CLUSTERS",
     "clip_values",
     "baseline",
     "BASELINES",

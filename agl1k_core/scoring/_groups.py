@@ -1,69 +1,56 @@
-"""Means and quantiles of overlapping groups of rows, plain and in every resample.
+"""Means and quantiles of overlapping groups of rows.
 
 Rows in exactly the same groups form a cell. Sums are taken once per cell, and a group's sum is that
-of its cells, so that the rows are not read again for each group. The products are sparse: they use
-one core, while a dense product would wait for a second one that may be busy.
+of its cells, so that the rows are not read again for each group.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.sparse import csr_array
 
-from agl1k_core.scoring import bootstrap
-
-FloatArray = npt.NDArray[np.floating]
+FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
 
-#: Up to this many columns, a sparse product takes longer to set up than a dense one to compute.
-_FEW = 64
-
-
 @dataclass(frozen=True)
 class CellSums:
-    """``totals``: sums of the numbers, shape ``(n_cells, n_columns, n_samples)``; ``counted``: how
-    many numbers these are, in the same shape, or in one column if every value is a number."""
+    """Sums over the rows of each cell, NaN left out, and how many numbers these are; both of shape
+    ``(n_cells, n_columns)``."""
 
     totals: FloatArray
     counted: FloatArray
 
-    def columns(self, places: Sequence[int]) -> CellSums:
+    def columns(self, places: Sequence[int] | slice) -> CellSums:
         """Some of the columns."""
-        counted = self.counted if self.counted.shape[1] == 1 else self.counted[:, places]
-        return CellSums(self.totals[:, places], counted)
+        return CellSums(self.totals[:, places], self.counted[:, places])
 
-    def means(self, cells: FloatArray) -> FloatArray:
-        """Means over cells; ``cells``, of shape ``(n_means, n_cells)``, is 1 for those of a mean.
+    def means(self, cells: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Means over cells, and of how many numbers; NaN if there is none.
 
-        Returns shape ``(n_means, n_columns, n_samples)``, NaN if there is no number.
+        ``cells`` is 1 for the cells of a mean, shape ``(…, n_cells)``; returns two arrays of shape
+        ``(…, n_columns)``.
         """
+        n = cells @ self.counted
         with np.errstate(invalid="ignore", divide="ignore"):
-            return _sums(cells, self.totals) / _sums(cells, self.counted)
-
-
-def _sums(cells: FloatArray, values: FloatArray) -> FloatArray:
-    """Sums over parts of the first axis; sparse, since a cell is in few of the groups."""
-    n_cells, *shape = values.shape
-    flat = values.reshape(n_cells, math.prod(shape))
-    chosen = cells if flat.shape[1] <= _FEW else csr_array(cells.astype(values.dtype))
-    return np.asarray(chosen @ flat).reshape(len(cells), *shape)
+            return (cells @ self.totals) / n, n
 
 
 class Groups:
     """Groups of rows: those whose clip is in a mask, for at most 63 ``masks`` over the clips.
 
-    ``clip`` is the clip of each row, shape ``(n_rows,)``.
+    ``clip`` is the clip of each row, shape ``(n_rows,)``. ``strata`` are the places of disjoint
+    masks that a balanced mean weighs alike.
     """
 
-    def __init__(self, masks: Sequence[BoolArray], clip: IntArray) -> None:
+    def __init__(
+        self, masks: Sequence[BoolArray], clip: IntArray, strata: Sequence[int] = ()
+    ) -> None:
         signature = np.zeros(len(masks[0]), dtype=np.int64)
         for place, mask in enumerate(masks):
             signature |= mask.astype(np.int64) << place
@@ -72,6 +59,8 @@ class Groups:
         bits = np.int64(1) << np.arange(len(masks))
         #: Which cells each group consists of, 0 or 1, shape ``(n_groups, n_cells)``.
         self.members = ((cells & bits[:, None]) != 0).astype(np.float64)
+        #: The same for each group within each stratum, shape ``(n_groups, n_strata, n_cells)``.
+        self.crossed = self.members[:, None] * self.members[list(strata)]
 
     def count(self, codes: IntArray, n_codes: int) -> IntArray:
         """How often each code occurs in each group, shape ``(n_groups, n_codes)``."""
@@ -81,76 +70,47 @@ class Groups:
         return counts
 
     def sums(self, values: FloatArray) -> CellSums:
-        """Sums of all rows, as one sample; ``values`` has shape ``(n_rows, n_columns)``,
-        NaN if it does not count."""
-        filled, counted = _split(values)
+        """Sums over ``values`` of shape ``(n_rows, n_columns)``, NaN if a row does not count."""
+        counted = np.isfinite(values)
+        if counted.all():
+            n = np.bincount(self.cell, minlength=self.members.shape[1]).astype(np.float64)
+            return CellSums(self._by_cell(values), np.repeat(n[:, None], values.shape[1], axis=1))
+        return CellSums(self._by_cell(np.where(counted, values, 0.0)), self._by_cell(counted))
+
+    def _by_cell(self, table: npt.NDArray[np.generic]) -> FloatArray:
         n_cells = self.members.shape[1]
+        sums = [np.bincount(self.cell, column, minlength=n_cells) for column in table.T]
+        return np.array(sums, dtype=np.float64).reshape(table.shape[1], n_cells).T
 
-        def by_cell(table: npt.NDArray[np.generic]) -> FloatArray:
-            sums = [np.bincount(self.cell, column, minlength=n_cells) for column in table.T]
-            return np.array(sums, dtype=np.float64).T[:, :, None]
+    def all_rows(self) -> list[BoolArray]:
+        """Which rows are in each group, masks of shape ``(n_rows,)``."""
+        return [cells[self.cell] for cells in self.members.astype(np.bool_)]
 
-        return CellSums(by_cell(filled), by_cell(counted))
+    def strata_rows(self, group: int) -> list[BoolArray]:
+        """Which rows are in each stratum of a group, masks of shape ``(n_rows,)``."""
+        return [cells[self.cell] for cells in self.crossed[group].astype(np.bool_)]
 
-    def resampled_sums(self, values: FloatArray, counts: FloatArray) -> CellSums:
-        """Sums in each resample; ``counts`` as ``bootstrap.resample_counts`` gives them."""
-        n_cells = self.members.shape[1]
-
-        def by_cell(table: npt.NDArray[np.generic]) -> FloatArray:
-            n_rows, n_columns = table.shape
-            row, column = np.nonzero(table)
-            places = self.cell[row] * n_columns + column, row
-            numbers = table[row, column].astype(np.float32)
-            adding = csr_array((numbers, places), shape=(n_cells * n_columns, n_rows))
-            return np.asarray(adding @ counts.T).reshape(n_cells, n_columns, -1)
-
-        return CellSums(*map(by_cell, _split(values)))
-
-    def balanced_means(self, sums: CellSums, parts: Sequence[int]) -> FloatArray:
-        """Mean over disjoint ``parts`` (indices of groups) of each group's mean within the part.
-
-        Parts in which a group has no number are left out. Returns shape
-        ``(n_groups, n_columns, n_samples)``.
-        """
-        crossed = self.members[:, None] * self.members[list(parts)]
-        flat = crossed.reshape(math.prod(crossed.shape[:2]), crossed.shape[2])
-        totals, counts = _sums(flat, sums.totals), _sums(flat, sums.counted)
-        means = totals / np.maximum(counts, 1)  # 0 if there is no number
-
-        def over_parts(values: npt.NDArray[np.generic]) -> FloatArray:
-            apart = values.reshape(*crossed.shape[:2], *values.shape[1:])
-            return np.asarray(apart.sum(axis=1, dtype=means.dtype))
-
-        with np.errstate(invalid="ignore"):
-            mean: FloatArray = over_parts(means) / over_parts(counts > 0)
-        return mean
-
-    def quantiles(self, values: FloatArray, shares: Sequence[float]) -> FloatArray:
-        """Quantiles of one column, shape ``(n_groups, len(shares), 1)``."""
-        rows, inside = self._in_order(values)
-        numbers = values[rows]
-        of_groups = [numbers[mask] for mask in inside]
-        places = [bootstrap.places_among(len(of_one), shares) for of_one in of_groups]
-        return np.array([p.of(of_one).T for p, of_one in zip(places, of_groups, strict=True)])
-
-    def resampled_quantiles(
-        self, values: FloatArray, shares: Sequence[float], resamples: bootstrap.Resamples
-    ) -> FloatArray:
-        """The same in each resample, shape ``(n_groups, len(shares), n_samples)``."""
-        rows, inside = self._in_order(values)
-        return np.array([resamples.quantiles(values, rows[mask], shares).T for mask in inside])
-
-    def _in_order(self, values: FloatArray) -> tuple[IntArray, Iterator[BoolArray]]:
-        """The rows that hold a number, in ascending order of it; of these, each group's mask."""
+    def in_order(self, values: FloatArray) -> list[FloatArray]:
+        """Each group's numbers of one column, in ascending order."""
         rows = np.argsort(values)
         rows = rows[np.isfinite(values[rows])]
-        cell = self.cell[rows]
-        return rows, (of_cells[cell] for of_cells in self.members.astype(np.bool_))
+        numbers, cell = values[rows], self.cell[rows]
+        return [numbers[of_cells[cell]] for of_cells in self.members.astype(np.bool_)]
 
 
-def _split(values: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """The values with 0 for NaN, and a mask of the numbers."""
-    counted = np.isfinite(values)
-    if counted.all():
-        return values, counted[:, :1]
-    return np.where(counted, values, 0.0), counted
+def quantiles(in_order: FloatArray, shares: Sequence[float] | FloatArray) -> FloatArray:
+    """Quantiles of ascending numbers (linear, as ``numpy.quantile``); NaN if there are none."""
+    if not len(in_order):
+        return np.full(len(shares), np.nan)
+    place = np.asarray(shares) * (len(in_order) - 1)
+    below = np.floor(place).astype(np.int64)
+    low, high = in_order[below], in_order[np.minimum(below + 1, len(in_order) - 1)]
+    return np.asarray(low + (place - below) * (high - low))
+
+
+def balanced_means(means: FloatArray) -> FloatArray:
+    """The mean over strata, the second axis from the end, of their means; strata without a number
+    are left out, NaN if all are."""
+    known = np.isfinite(means)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, means, 0).sum(axis=-2) / known.sum(axis=-2))

@@ -5,12 +5,12 @@ Conventions
 * The *common clips* of two evaluations by a metric are the clips for which both have a value of
   that metric. Command line, board and ranks all use this definition.
 * A clip with several records counts once, with their mean.
-* A difference is *clear* when its 95 % interval excludes 0.
+* A difference is *clear* when its p-value is below 5 %; its 95 % interval then excludes 0.
 
 Contents
 --------
 * `compare`: paired differences of two evaluations.
-* `rank`: 1 + the number of evaluations that are clearly better.
+* `rank`: places in the order of a metric, with ties and ranges; `rank_among`: those of one more.
 * `clip_values`: a metric of each clip, on which both are built.
 """
 
@@ -25,9 +25,10 @@ import numpy.typing as npt
 
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
-from agl1k_core.scoring import _display, bootstrap
-from agl1k_core.scoring.bootstrap import PairedDifference
+from agl1k_core.scoring import _display, ranking
 from agl1k_core.scoring.evaluation import LOWER_IS_BETTER, Evaluation
+from agl1k_core.scoring.pairs import ALPHA, PairedDifference, holm, paired_difference
+from agl1k_core.scoring.ranking import FEWEST_CLIPS, Rank
 from agl1k_core.scoring.rows import CLIP_METRICS
 
 BoolArray = npt.NDArray[np.bool_]
@@ -124,8 +125,8 @@ def compare(
     Returns
     -------
     Comparison
-        For each metric, the mean of ``a - b`` over the common clips, with a 95 % interval from
-        resampling these clips in pairs (Efron & Tibshirani 1993, chapter 16).
+        For each metric, the mean of ``a - b`` over the common clips, with its 95 % interval and
+        p-value: Student's paired t, or McNemar's test for shares.
 
     Raises
     ------
@@ -143,11 +144,11 @@ def compare(
     ... )
     >>> pair = ag.compare(densest, random)["distance_km"]
     >>> round(pair.difference), round(pair.low), round(pair.high), pair.is_clear
-    (1420, -1063, 3737, False)
+    (1420, -1135, 3975, False)
     """
     _require_one_benchmark([a, b])
     differences = {
-        metric: bootstrap.paired_difference(
+        metric: paired_difference(
             clip_values(a, metric, subset=subset), clip_values(b, metric, subset=subset)
         )
         for metric in metrics
@@ -157,8 +158,14 @@ def compare(
     return Comparison(differences, int(common.sum()), subset)
 
 
-def rank(evaluations: Sequence[Evaluation], metric: str, *, subset: str | None = None) -> list[int]:
+def rank(
+    evaluations: Sequence[Evaluation], metric: str, *, subset: str | None = None
+) -> list[Rank | None]:
     """Rank evaluations on one benchmark by a metric.
+
+    Ranks follow the means. All pairs are tested together, on their common clips, so that among
+    equal models any two are called different with a probability of at most 5 % (Holm 1979).
+    Evaluations with the same answers count once.
 
     Parameters
     ----------
@@ -171,9 +178,9 @@ def rank(evaluations: Sequence[Evaluation], metric: str, *, subset: str | None =
 
     Returns
     -------
-    list of int
-        For each evaluation, 1 + the number of others that are clearly better on their common
-        clips. Evaluations that cannot be told apart share a rank.
+    list of Rank or None
+        The rank of each evaluation; None for all if the subset has fewer than `FEWEST_CLIPS`
+        clips.
 
     Raises
     ------
@@ -188,14 +195,67 @@ def rank(evaluations: Sequence[Evaluation], metric: str, *, subset: str | None =
     ...     ag.evaluate(benchmark, ag.baseline(benchmark, name))
     ...     for name in ag.scoring.BASELINES
     ... ]
-    >>> ag.scoring.rank(scored, "distance_km")
-    [1, 1, 1]
+    >>> [(rank.place, rank.tied) for rank in ag.scoring.rank(scored, "distance_km")]
+    [(1, True), (1, True), (1, True)]
     """
     if not evaluations:
         return []
     _require_one_benchmark(evaluations)
     columns = [clip_values(evaluation, metric, subset=subset) for evaluation in evaluations]
-    return bootstrap.ranks(np.column_stack(columns), lower_is_better=metric in LOWER_IS_BETTER)
+    return ranking.ranks(
+        np.column_stack(columns),
+        lower_is_better=metric in LOWER_IS_BETTER,
+        files=[evaluation.require_rows().fingerprint for evaluation in evaluations],
+    )
+
+
+def rank_among(
+    evaluation: Evaluation, others: Sequence[Evaluation], metric: str, *, subset: str | None = None
+) -> Rank | None:
+    """Rank an evaluation of some clips, such as people's, among others on these clips.
+
+    Parameters
+    ----------
+    evaluation
+        The evaluation to rank.
+    others
+        Evaluations on the same benchmark.
+    metric
+        One of `CLIP_METRICS`.
+    subset
+        A subset of the benchmark, or None for all clips.
+
+    Returns
+    -------
+    Rank or None
+        ``place`` is 1 + the number of others with a better mean on the common clips, ``best`` and
+        ``worst`` are the range. None if the evaluation has fewer than `FEWEST_CLIPS` clips.
+
+    Raises
+    ------
+    Agl1kError
+        As for `compare`.
+
+    Examples
+    --------
+    >>> import agl1k_core as ag
+    >>> benchmark = ag.load_benchmark("demo")
+    >>> densest, *others = (
+    ...     ag.evaluate(benchmark, ag.baseline(benchmark, name))
+    ...     for name in ("densest_region", "median_location", "random")
+    ... )
+    >>> ag.scoring.rank_among(densest, others, "distance_km")
+    Rank(place=3, best=1, worst=3, tied=False)
+    """
+    if np.isfinite(clip_values(evaluation, metric, subset=subset)).sum() < FEWEST_CLIPS:
+        return None
+    found = [compare(evaluation, other, subset=subset, metrics=[metric]) for other in others]
+    lower_is_better = metric in LOWER_IS_BETTER
+    signs = [np.sign(one[metric].difference) * (1 if lower_is_better else -1) for one in found]
+    clear = holm(np.array([one[metric].p_value for one in found])) < ALPHA
+    behind = np.array([sign > 0 for sign in signs], dtype=np.bool_)
+    n_behind, n_ahead = int((clear & behind).sum()), int((clear & ~behind).sum())
+    return Rank(1 + int(behind.sum()), 1 + n_behind, 1 + len(others) - n_ahead)
 
 
 def clip_values(evaluation: Evaluation, metric: str, *, subset: str | None = None) -> FloatArray:

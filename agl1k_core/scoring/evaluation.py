@@ -4,8 +4,7 @@ Source
 ------
 Zhang et al. 2026, "The Sonar Moment: Benchmarking Audio-Language Models in Audio
 Geo-Localization", appendix A.3: distance (eq. 4), accuracies (eq. 5), thresholds (eq. 6), reject
-rate (eq. 7), speech split (eq. 8). Intervals: the percentile bootstrap over clips (Efron &
-Tibshirani 1993, chapter 13).
+rate (eq. 7), speech split (eq. 8). Intervals: see `agl1k_core.scoring.intervals`.
 
 Conventions
 -----------
@@ -43,9 +42,10 @@ import pandas as pd
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 from agl1k_core.predictions import Predictions
-from agl1k_core.scoring import _display, bootstrap
-from agl1k_core.scoring._groups import Groups
-from agl1k_core.scoring.bootstrap import Interval
+from agl1k_core.scoring import _display, _uncertainty
+from agl1k_core.scoring._groups import Groups, balanced_means, quantiles
+from agl1k_core.scoring._uncertainty import Columns
+from agl1k_core.scoring.intervals import Interval
 from agl1k_core.scoring.protocols import Protocol, protocol_of
 from agl1k_core.scoring.rows import CLIP_METRICS, STATUSES, ScoredRows, score_rows
 
@@ -55,6 +55,9 @@ SCORER_VERSION = "2"
 QUARTILES = {"distance_q25_km": 0.25, "distance_q50_km": 0.5, "distance_q75_km": 0.75}
 BALANCED = ("distance_km", "geoscore", "country_accuracy", "continent_accuracy")
 METRICS = (*CLIP_METRICS, *QUARTILES, *(f"balanced_{name}" for name in BALANCED))
+#: The metrics of a clip that are not 0 or 1, with their bounds: half the equator in km, and points.
+MEASURED = {"distance_km": (0.0, 20_037.6), "geoscore": (0.0, 5000.0)}
+_BALANCED_COLUMNS = tuple(CLIP_METRICS.index(name) for name in BALANCED)
 #: What a notebook shows of an evaluation.
 HEADLINE = (
     "distance_km", "geoscore", "continent_accuracy", "country_accuracy", "city_accuracy",
@@ -62,7 +65,7 @@ HEADLINE = (
 )  # fmt: skip
 LOWER_IS_BETTER = frozenset({"distance_km", "balanced_distance_km", "reject_rate", *QUARTILES})
 
-FloatArray = npt.NDArray[np.floating]
+FloatArray = npt.NDArray[np.float64]
 
 T = TypeVar("T")
 
@@ -90,7 +93,7 @@ class Evaluation:
     metrics
         Metric -> value; see the module's docstring for the list. NaN if no record counts.
     intervals
-        Metric -> 95 % interval; empty if none were asked for.
+        Metric -> 95 % interval. Metrics with too few rows for one are left out.
     subsets, subset_intervals, subset_statuses
         The same three for each subset of the benchmark.
     rows
@@ -182,8 +185,7 @@ def evaluate(
     predictions: Predictions,
     protocol: Protocol | str = "strict",
     *,
-    n_bootstrap: int = bootstrap.N_SAMPLES,
-    seed: int = bootstrap.SEED,
+    intervals: bool = True,
 ) -> Evaluation:
     """Score predictions, overall and for each subset of the benchmark.
 
@@ -197,10 +199,8 @@ def evaluate(
         Predictions for this benchmark.
     protocol
         How predictions count: "strict", "paper", "people", or a `Protocol` of your own.
-    n_bootstrap
-        Number of resamples behind the 95 % intervals; 0 leaves the intervals out.
-    seed
-        Seed of the resamples.
+    intervals
+        Whether to compute the 95 % intervals.
 
     Returns
     -------
@@ -223,18 +223,16 @@ def evaluate(
     152.1
     >>> interval = evaluation.intervals["geoscore"]
     >>> round(interval.low, 1), round(interval.high, 1)
-    (54.5, 270.8)
+    (61.5, 350.0)
     """
     protocol = protocol_of(protocol)
     rows = score_rows(benchmark, predictions, protocol)
     subsets = benchmark.subsets
-    groups = Groups([np.ones(len(benchmark), dtype=np.bool_), *subsets.values()], rows.clip)
     continents = [1 + list(subsets).index(name) for name in sorted({*benchmark.continents} - {""})]
-    whole, *parts = _named(_numbers_of(rows, groups, continents)[:, :, 0].tolist())
-    intervals: list[dict[str, Interval]] = [{}]
-    if n_bootstrap and rows.n_units > 1:  # a single player cannot be resampled
-        resamples = bootstrap.Resamples(len(rows), n_bootstrap, seed, rows.cluster)
-        intervals = _intervals(_numbers_of(rows, groups, continents, resamples))
+    masks = [np.ones(len(benchmark), dtype=np.bool_), *subsets.values()]
+    groups = Groups(masks, rows.clip, continents)
+    whole, *parts = _named(_metrics(rows, groups).tolist())
+    ends = _intervals(rows, groups) if intervals else [{}]
     statuses, *part_statuses = _status_counts(rows, groups)
     return Evaluation(
         benchmark=benchmark.slug,
@@ -245,9 +243,9 @@ def evaluate(
         n_clips=len(rows),
         statuses=statuses,
         metrics=whole,
-        intervals=intervals[0],
+        intervals=ends[0],
         subsets=dict(zip(subsets, parts, strict=True)),
-        subset_intervals=dict(zip(subsets, intervals[1:], strict=False)),
+        subset_intervals=dict(zip(subsets, ends[1:], strict=False)),
         subset_statuses=dict(zip(subsets, part_statuses, strict=True)),
         rows=rows,
     )
@@ -259,34 +257,32 @@ def _status_counts(rows: ScoredRows, groups: Groups) -> list[dict[str, int]]:
     return [dict(zip(names, of_group, strict=True)) for of_group in counts]
 
 
-def _numbers_of(
-    rows: ScoredRows,
-    groups: Groups,
-    continents: list[int],
-    resamples: bootstrap.Resamples | None = None,
-) -> FloatArray:
-    """All metrics of all groups, ``(n_groups, len(METRICS), n_samples)``; without resamples the
-    one sample is the rows themselves."""
-    distance_km, shares = rows.column("distance_km"), list(QUARTILES.values())
-    if resamples is None:
-        sums = groups.sums(rows.values)
-        quartiles = groups.quantiles(distance_km, shares)
-    else:
-        sums = groups.resampled_sums(rows.values, resamples.counts)
-        quartiles = groups.resampled_quantiles(distance_km, shares, resamples)
-    balanced = sums.columns([CLIP_METRICS.index(name) for name in BALANCED])
-    means = sums.means(groups.members), groups.balanced_means(balanced, continents)
-    parts = means[0], quartiles, means[1]
-    return np.concatenate(parts, axis=1, dtype=means[0].dtype, casting="same_kind")
+def _metrics(rows: ScoredRows, groups: Groups) -> FloatArray:
+    """All metrics of all groups, shape ``(n_groups, len(METRICS))``."""
+    sums = groups.sums(rows.values)
+    means, _ = sums.means(groups.members)
+    in_strata, _ = sums.columns(_BALANCED_COLUMNS).means(groups.crossed)
+    in_order, shares = groups.in_order(rows.column("distance_km")), list(QUARTILES.values())
+    quartiles = [quantiles(numbers, shares) for numbers in in_order]
+    return np.concatenate([means, quartiles, balanced_means(in_strata)], axis=1)
+
+
+def _intervals(rows: ScoredRows, groups: Groups) -> list[dict[str, Interval]]:
+    """The intervals of each group; those that the rows do not tell are left out."""
+    distance, shares = CLIP_METRICS.index("distance_km"), np.array(list(QUARTILES.values()))
+    measured = {CLIP_METRICS.index(name): bounds for name, bounds in MEASURED.items()}
+    columns = Columns(rows.values, measured, _BALANCED_COLUMNS, rows.cluster)
+    means, balanced = _uncertainty.mean_ends(columns, groups)
+    quartiles = _uncertainty.quantile_ends(columns, groups, distance, shares)
+    ends = np.concatenate([means, quartiles, balanced], axis=1).tolist()
+    return [
+        {name: Interval(low, high) for name, (low, high) in of_group.items() if low == low}
+        for of_group in _named(ends)
+    ]
 
 
 def _named(numbers: Iterable[Sequence[T]]) -> list[dict[str, T]]:
     return [dict(zip(METRICS, some, strict=True)) for some in numbers]
-
-
-def _intervals(resampled: FloatArray) -> list[dict[str, Interval]]:
-    ends = bootstrap.interval_ends(resampled).tolist()
-    return _named([Interval(low, high) for low, high in group] for group in ends)
 
 
 def _jsonable(value: Any) -> Any:

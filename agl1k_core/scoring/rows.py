@@ -68,7 +68,8 @@ class ScoredRows:
     labels
         The predicted names, each of shape ``(n,)``.
     cluster
-        Which rows are resampled together, shape ``(n,)``, or None for each on its own.
+        The number of each row's cluster, such as its player, shape ``(n,)``, or None for each on
+        its own.
     """
 
     benchmark: Benchmark = field(repr=False)
@@ -82,11 +83,6 @@ class ScoredRows:
 
     def __len__(self) -> int:
         return len(self.clip)
-
-    @property
-    def n_units(self) -> int:
-        """How many rows, or clusters of rows, a resample draws from."""
-        return len(self) if self.cluster is None else len(np.unique(self.cluster))
 
     @property
     def status(self) -> ObjectArray:
@@ -110,6 +106,13 @@ class ScoredRows:
     def has_record(self) -> BoolArray:
         """Which clips have a row, shape ``(n_clips,)``."""
         return np.bincount(self.clip, minlength=len(self.benchmark)) > 0
+
+    @cached_property
+    def fingerprint(self) -> int:
+        """Equal for rows with the same answers, whatever the file's order or format."""
+        order = np.lexsort((self.lon, self.lat, self.clip))
+        columns = (self.clip, self.status_code, self.lat, self.lon, self.values)
+        return hash(tuple(column[order].tobytes() for column in columns))
 
     @cached_property
     def table(self) -> pd.DataFrame:

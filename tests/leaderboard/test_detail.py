@@ -115,10 +115,11 @@ def test_comparison_is_paired_and_names_the_clearly_better(board: Board) -> None
 
 def test_people_are_compared_on_the_clips_they_guessed(board: Board) -> None:
     near = add_model(board, "Near", 0.5).submission.submission_id
-    add_guesses(board, "ann", ["clip-00", "clip-01"], degrees_off=10)
-    add_guesses(board, "ben", ["clip-01"], degrees_off=10)
+    keys = [f"clip-{i:02d}" for i in range(8)]
+    add_guesses(board, "ann", keys, degrees_off=10)
+    add_guesses(board, "ben", keys[1:2], degrees_off=10)
     comparison = compare(board, PEOPLE_ID, near)
-    assert comparison.n_common == 2
+    assert comparison.n_common == 8
     assert comparison.metrics[0].better == "second"
     assert {c.first_answer for c in comparison.disagreements} >= {"2 guesses"}
 

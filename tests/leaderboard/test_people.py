@@ -51,14 +51,25 @@ def test_guesses_at_another_table_do_not_count(board: Board) -> None:
 def test_people_are_scored_as_models_are(board: Board) -> None:
     add_guesses(board, "ann", KEYS)
     add_guesses(board, "ben", KEYS[:3], action="skip")
+    for name in ("cem", "dan", "eve"):
+        add_guesses(board, name, KEYS[:1])
     row = board.row(PEOPLE_ID)
     assert row is not None
-    assert row.n_guesses == 15
-    assert row.value("distance_km") == pytest.approx(3 / 15 * 10_000, abs=1e-6)
-    assert row.value("reject_rate") == pytest.approx(3 / 15)
-    assert row.value("country_accuracy") == pytest.approx(12 / 15)
+    assert row.n_guesses == 18
+    assert row.value("distance_km") == pytest.approx(3 / 18 * 10_000, abs=1e-6)
+    assert row.value("reject_rate") == pytest.approx(3 / 18)
+    assert row.value("country_accuracy") == pytest.approx(15 / 18)
     assert row.coverage == pytest.approx(12 / 40)
     assert row.interval("distance_km") is not None
+    assert "interval" not in row.note
+
+
+def test_a_few_players_have_no_interval_and_the_reason(board: Board) -> None:
+    add_guesses(board, "ann", KEYS)
+    row = board.row(PEOPLE_ID)
+    assert row is not None
+    assert row.interval("distance_km") is None
+    assert "Intervals need 5 players" in row.note
 
 
 def test_new_guesses_are_scored_but_not_all_the_time(database: Database, toy: Benchmark) -> None:

@@ -31,7 +31,7 @@ def made_up() -> Benchmark:
 def test_row_by_row_finds_the_same_numbers(made_up: Benchmark) -> None:
     file = data.published_kind_of_file(made_up)
     scoring.assert_same(scoring.ours(file, made_up), row_by_row.evaluate(file, made_up))
-    statuses = evaluate(made_up, read_predictions(file, made_up), n_bootstrap=0).statuses
+    statuses = evaluate(made_up, read_predictions(file, made_up), intervals=False).statuses
     assert statuses["missing"] == 2
     assert statuses["answered"] > statuses["refused"] > 0
 

@@ -16,7 +16,7 @@ def test_a_baseline_survives_its_own_file(name: str, benchmark_of_four: Benchmar
     text = predictions_csv(made)
     read = read_predictions(text.encode(), benchmark_of_four, name="b.csv")
     assert read.keys.tolist() == ["paris", "nairobi", "suva", "windhoek"]
-    before, after = (evaluate(benchmark_of_four, p, n_bootstrap=0) for p in (made, read))
+    before, after = (evaluate(benchmark_of_four, p, intervals=False) for p in (made, read))
     assert after.metrics == pytest.approx(before.metrics, nan_ok=True)
     again = baseline(benchmark_of_four, name)
     assert again.sha256 == made.sha256

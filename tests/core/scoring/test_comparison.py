@@ -23,10 +23,13 @@ from agl1k_core.scoring import (
     PAPER,
     PEOPLE,
     Evaluation,
+    Rank,
+    ScoredRows,
     clip_values,
     compare,
     evaluate,
     rank,
+    rank_among,
 )
 from tests.core.conftest import CLIPS, predictions_of
 
@@ -46,7 +49,7 @@ def _guesses(made: list[tuple[int, float, Status]]) -> Evaluation:
     keys = [KEYS[clip] for clip, _, _ in made]
     points = [(lat, 20.0) for _, lat, _ in made]
     status = [status for _, _, status in made]
-    return evaluate(FOUR, predictions_of(keys, points, status=status), PEOPLE, n_bootstrap=0)
+    return evaluate(FOUR, predictions_of(keys, points, status=status), PEOPLE, intervals=False)
 
 
 @settings(max_examples=40)
@@ -85,18 +88,60 @@ def test_a_clip_counts_by_metric(make_predictions: Maker) -> None:
     assert np.isnan(compare(a, b, subset="speech")["distance_km"].difference)
 
 
-def test_better_follows_the_direction_of_the_metric(make_predictions: Maker) -> None:
+def test_few_clips_decide_nothing(make_predictions: Maker) -> None:
     near = evaluate(FOUR, make_predictions(KEYS, TRUTH))
     far = evaluate(FOUR, make_predictions(KEYS, [(0, 100), (60, 0), (0, 0), (40, 40)]))
+    found = compare(near, far)
+    assert found["distance_km"].difference < 0 < found["geoscore"].difference
+    assert found.better("distance_km") == ""  # four clips decide nothing
+    assert list(found) == list(CLIP_METRICS)
+    assert len(compare(near, far, metrics=["geoscore"])) == 1
+    assert rank([far, near], "geoscore") == [None, None]
+    assert rank([], "geoscore") == []
+
+
+@pytest.fixture(scope="module")
+def many() -> tuple[Evaluation, Evaluation]:
+    """Near and far answers for the same four clips, ten times."""
+    clips = tuple(replace(clip, key=f"{clip.key}{i}") for i in range(10) for clip in CLIPS)
+    benchmark = Benchmark("many", "Many", "1", clips)
+    keys = [clip.key for clip in clips]
+    near = predictions_of(keys, TRUTH * 10)
+    far = predictions_of(keys, [(0, 100), (60, 0), (0, 0), (40, 40)] * 10)
+    return evaluate(benchmark, near), evaluate(benchmark, far)
+
+
+def test_better_and_ranks_follow_the_direction_of_the_metric(
+    many: tuple[Evaluation, Evaluation],
+) -> None:
+    near, far = many
     found = compare(near, far)
     assert found.better("distance_km") == found.better("geoscore") == "first"
     assert {"distance_km"} <= LOWER_IS_BETTER
     assert found.better("reject_rate") == ""
-    assert list(found) == list(CLIP_METRICS)
-    assert len(compare(near, far, metrics=["geoscore"])) == 1
-    assert rank([far, near, near], "geoscore") == [3, 1, 1]
-    assert rank([far, near], "geoscore", subset="animal") == [2, 1]
-    assert rank([], "geoscore") == []
+    first, second = Rank(1, 1, 1), Rank(2, 2, 2)
+    assert rank([far, near], "geoscore") == rank([far, near], "distance_km") == [second, first]
+    assert rank([far, near], "geoscore", subset="animal") == [second, first]
+
+
+def test_the_same_answers_in_another_order_count_once(many: tuple[Evaluation, Evaluation]) -> None:
+    near, far = many
+    rows = near.require_rows()
+    turned = replace(near, rows=_turned(rows))
+    first = Rank(1, 1, 1, tied=True)
+    assert rank([near, turned, far], "distance_km") == [first, first, Rank(2, 2, 2)]
+
+
+def _turned(rows: ScoredRows) -> ScoredRows:
+    names = ("clip", "status_code", "values", "lat", "lon")
+    return replace(rows, **{name: getattr(rows, name)[::-1] for name in names})
+
+
+def test_one_of_some_clips_among_others(many: tuple[Evaluation, Evaluation]) -> None:
+    near, far = many
+    assert rank_among(far, [near, near], "distance_km") == Rank(3, 3, 3)
+    assert rank_among(near, [far, near], "geoscore") == Rank(1, 1, 2)
+    assert rank_among(near, [far], "geoscore", subset="speech") == Rank(1, 1, 1)
 
 
 def test_values_of_clips_are_in_the_order_of_the_benchmark() -> None:
@@ -161,7 +206,7 @@ def test_a_notebook_shows_plain_escaped_tables(make_predictions: Maker) -> None:
         tags = set(re.findall(r"</?(\w+)", text))
         assert tags == {"table", "caption", "thead", "tbody", "tr", "th", "td"}
         assert html.unescape(text).count("geoscore") == 1
-    without = evaluate(FOUR, make_predictions([], []), PAPER, n_bootstrap=0)._repr_html_()
+    without = evaluate(FOUR, make_predictions([], []), PAPER, intervals=False)._repr_html_()
     assert "<td>–</td><td></td>" in without
 
 

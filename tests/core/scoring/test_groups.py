@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from agl1k_core.benchmarks import SUBSET_CLASSES, Benchmark, Clip
 from agl1k_core.predictions import Predictions
-from agl1k_core.scoring import METRICS, PEOPLE, evaluate
+from agl1k_core.scoring import METRICS, PEOPLE, Evaluation, evaluate
 from tests.core.conftest import predictions_of
 
 CONTINENTS = ("Africa", "Asia", "Europe", "")
@@ -58,7 +59,7 @@ def test_numbers_of_a_subset_are_those_of_its_rows(
     described: list[tuple[str, set[str]]], points: list[tuple[float, float]]
 ) -> None:
     benchmark = _benchmark(described)
-    found = evaluate(benchmark, _predictions(benchmark, points), n_bootstrap=0)
+    found = evaluate(benchmark, _predictions(benchmark, points), intervals=False)
     everything = np.ones(len(benchmark), dtype=np.bool_)
     numbers = {"all": found.metrics, **found.subsets}
     for subset, mask in {"all": everything, **benchmark.subsets}.items():
@@ -69,70 +70,80 @@ def test_numbers_of_a_subset_are_those_of_its_rows(
             assert found.subset_statuses[subset]["answered"] == mask.sum()
 
 
-def _drawn(n_rows: int) -> np.ndarray:
-    """The rows of each of 20 resamples, as the scorer draws them."""
-    return np.random.default_rng(7).integers(0, n_rows, (20, n_rows), dtype=np.int32)
-
-
-def _ends(numbers: Sequence[float]) -> list[float]:
-    known = np.array(numbers)[np.isfinite(numbers)]
-    return list(np.percentile(known, [2.5, 97.5])) if len(known) else [np.nan, np.nan]
-
-
-@settings(max_examples=15)
+@settings(max_examples=25)
 @given(clips, points)
-def test_intervals_are_percentiles_of_the_numbers_of_each_resample(
+def test_intervals_of_a_subset_are_those_of_its_rows_alone(
     described: list[tuple[str, set[str]]], points: list[tuple[float, float]]
 ) -> None:
     benchmark = _benchmark(described)
-    found = evaluate(benchmark, _predictions(benchmark, points), n_bootstrap=20, seed=7)
-    if len(benchmark) < 2:
-        assert found.intervals == {}
-        return
-    table, intervals = found.table, {"all": found.intervals, **found.subset_intervals}
-    speech = benchmark.subsets["speech"]
-    for subset, mask in (("all", np.ones_like(speech)), ("speech", speech)):
-        again = [_expected(table.iloc[rows][mask[rows]]) for rows in _drawn(len(table))]
-        for name in ("distance_km", "continent_accuracy", "balanced_distance_km"):
-            interval = intervals[subset][name]
-            ends = pytest.approx(
-                _ends([one[name] for one in again]), rel=1e-4, abs=1e-2, nan_ok=True
-            )
-            assert [interval.low, interval.high] == ends, (subset, name)
-        within = np.sort(table["distance_km"].to_numpy()[mask])
-        if len(within):
-            medians = [np.median(within[rows]) for rows in _drawn(len(within))]
-            interval = intervals[subset]["distance_q50_km"]
-            assert [interval.low, interval.high] == pytest.approx(_ends(medians), abs=1e-2)
+    found = evaluate(benchmark, _predictions(benchmark, points))
+    for subset, mask in benchmark.subsets.items():
+        clips = tuple(clip for clip, inside in zip(benchmark.clips, mask, strict=True) if inside)
+        alone = replace(benchmark, clips=clips)
+        rows = found.table[mask]
+        labels = list(zip(rows["continent"], rows["country"], rows["city"], strict=True))
+        made = predictions_of(
+            list(rows["key"]), list(zip(rows["latitude"], rows["longitude"], strict=True)), labels=labels
+        )
+        expected = evaluate(alone, made).intervals
+        assert found.subset_intervals[subset].keys() == expected.keys()
+        for metric, interval in found.subset_intervals[subset].items():
+            ends = pytest.approx([expected[metric].low, expected[metric].high], rel=1e-4, abs=1e-6)
+            assert [interval.low, interval.high] == ends, (subset, metric)
 
 
-def test_every_metric_has_an_interval_in_every_subset() -> None:
-    benchmark = _benchmark([("Asia", {"human"}), ("Africa", {"animal"})])
-    found = evaluate(benchmark, _predictions(benchmark, [(0.0, 0.0)] * 2), n_bootstrap=5)
-    for intervals in (found.intervals, *found.subset_intervals.values()):
-        assert set(intervals) == set(METRICS)
+def test_what_the_rows_do_not_tell_has_no_interval() -> None:
+    benchmark = _benchmark([("Asia", {"human"}), ("Africa", {"animal"}), ("Asia", set())])
+    found = evaluate(benchmark, _predictions(benchmark, [(0.0, 0.0)] * 3))
+    assert "balanced_geoscore" not in found.intervals  # one clip says nothing of Africa's spread
+    assert set(found.intervals) == set(METRICS) - {"balanced_geoscore", "balanced_distance_km"}
+    assert "distance_km" not in found.subset_intervals["speech"]  # a single clip
+    assert found.subset_intervals["speech"]["country_accuracy"].high < 1  # but a share has one
 
 
-def test_intervals_of_clusters() -> None:
-    """Two equal clusters: a resample has the first alone, the second alone, or both."""
+def _guesses(n_players: int, per_player: int) -> Evaluation:
+    """Half of the players are right on all clips, the others far off on all."""
     benchmark = _benchmark([("Asia", set())])
-    points = [(0.0, 0.0)] * 3 + [(0.0, 90.0)] * 3
-    made = predictions_of(["c0"] * 6, points, clusters=["near"] * 3 + ["far"] * 3)
-    found = evaluate(benchmark, made, PEOPLE, n_bootstrap=400)
+    n = n_players * per_player
+    far = np.arange(n) % n_players % 2 == 0
+    points = [(0.0, 90.0 if off else 0.0) for off in far]
+    players = [str(i % n_players) for i in range(n)]
+    return evaluate(benchmark, predictions_of(["c0"] * n, points, clusters=players), PEOPLE)
+
+
+def test_guesses_of_one_player_are_not_independent() -> None:
+    few, many = _guesses(6, 1), _guesses(6, 50)
+    for metric in ("distance_km", "within_500km", "distance_q50_km"):
+        width = few.intervals[metric].high - few.intervals[metric].low
+        again = many.intervals[metric].high - many.intervals[metric].low
+        assert again == pytest.approx(width, rel=0.05), metric
+
+
+def test_a_few_players_have_no_interval() -> None:
+    assert _guesses(4, 50).intervals == {}
+    assert "distance_km" in _guesses(5, 50).intervals
+
+
+def test_a_mean_over_players_has_the_jackknifes_interval() -> None:
+    """By dropping one player after the other."""
+    found = _guesses(7, 3)
     far_km = found.table["distance_km"].max()
+    means = np.array([far_km, 0] * 3 + [far_km])
+    without = np.array([np.delete(means, i).mean() for i in range(7)])
+    error = (6 / 7 * ((without - without.mean()) ** 2).sum()) ** 0.5
     interval = found.intervals["distance_km"]
-    assert (interval.low, interval.high) == pytest.approx((0.0, far_km))
-    assert found.metrics["distance_km"] == pytest.approx(far_km / 2)
+    width = 2 * stats.t.ppf(0.975, 6) * error
+    assert interval.high - interval.low == pytest.approx(width, rel=0.03)
 
 
 def test_balanced_means_weigh_continents_alike_and_leave_empty_ones_out() -> None:
     benchmark = _benchmark([("Asia", set())] * 3 + [("Europe", set())])
     made = _predictions(benchmark, [(clip.lat, clip.lon) for clip in benchmark.clips])
     far = replace(made, lat=np.array([*made.lat[:3], made.lat[3] + 10]))
-    found = evaluate(benchmark, far, n_bootstrap=0)
+    found = evaluate(benchmark, far, intervals=False)
     off = found.table["distance_km"][3]
     assert found.metrics["distance_km"] == pytest.approx(off / 4)
     assert found.metrics["balanced_distance_km"] == pytest.approx(off / 2)
     assert found.subsets["Asia"]["balanced_distance_km"] == 0
-    nowhere = evaluate(_benchmark([("", set())] * 4), made, n_bootstrap=0)
+    nowhere = evaluate(_benchmark([("", set())] * 4), made, intervals=False)
     assert np.isnan(nowhere.metrics["balanced_distance_km"])
