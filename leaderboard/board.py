@@ -18,11 +18,7 @@ import numpy as np
 from agl1k_core import predictions, scoring
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
-<<<<<<< HEAD
-from agl1k_core.scoring import BASELINES, SCORER_VERSION, Evaluation
-=======
-from agl1k_core.scoring import BASELINES, FEWEST_CLIPS, Evaluation, Rank
->>>>>>> c8829b0 (Ranks follow the metric, intervals cover what they say, equal models stay together)
+from agl1k_core.scoring import BASELINES, FEWEST_CLIPS, SCORER_VERSION, Evaluation, Rank
 from leaderboard import people
 from leaderboard.published import reported_rows
 from leaderboard.ranking import rank_models, rank_people
@@ -208,13 +204,11 @@ class Board:
         try:
             content = self.submissions.file(submission.submission_id)
             read = predictions.read_predictions(content, benchmark, name=submission.file_name)
-<<<<<<< HEAD
             if _is_outdated(submission):
                 return scoring.evaluate(benchmark, read), ""
-            return scoring.evaluate(benchmark, read, n_bootstrap=0), ""  # its intervals are stored
-=======
-            return scoring.evaluate(benchmark, read, intervals=False), ""
->>>>>>> c8829b0 (Ranks follow the metric, intervals cover what they say, equal models stay together)
+            return scoring.evaluate(
+                benchmark, read, intervals=False
+            ), ""  # its intervals are stored
         except Agl1kError:
             return None, _NO_FILE
 

@@ -103,7 +103,7 @@ def _coverage(
     inside, known = dict.fromkeys(METRICS, 0), dict.fromkeys(METRICS, 0)
     for _ in range(n_samples):
         for metric, ends in draw().intervals.items():
-            known[metric] += 1
+            known[metric] += ends.low <= ends.high
             inside[metric] += ends.low <= truth[metric] <= ends.high
     return {m: 100 * inside[m] / known[m] if known[m] else float("nan") for m in METRICS}
 

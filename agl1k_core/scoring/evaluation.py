@@ -93,7 +93,7 @@ class Evaluation:
     metrics
         Metric -> value; see the module's docstring for the list. NaN if no record counts.
     intervals
-        Metric -> 95 % interval. Metrics with too few rows for one are left out.
+        Metric -> 95 % interval, NaN if the rows do not allow one; empty if none were asked for.
     subsets, subset_intervals, subset_statuses
         The same three for each subset of the benchmark.
     rows
@@ -268,17 +268,14 @@ def _metrics(rows: ScoredRows, groups: Groups) -> FloatArray:
 
 
 def _intervals(rows: ScoredRows, groups: Groups) -> list[dict[str, Interval]]:
-    """The intervals of each group; those that the rows do not tell are left out."""
+    """The intervals of each group; NaN if the rows do not allow one."""
     distance, shares = CLIP_METRICS.index("distance_km"), np.array(list(QUARTILES.values()))
     measured = {CLIP_METRICS.index(name): bounds for name, bounds in MEASURED.items()}
     columns = Columns(rows.values, measured, _BALANCED_COLUMNS, rows.cluster)
     means, balanced = _uncertainty.mean_ends(columns, groups)
     quartiles = _uncertainty.quantile_ends(columns, groups, distance, shares)
     ends = np.concatenate([means, quartiles, balanced], axis=1).tolist()
-    return [
-        {name: Interval(low, high) for name, (low, high) in of_group.items() if low == low}
-        for of_group in _named(ends)
-    ]
+    return _named([Interval(low, high) for low, high in of_group] for of_group in ends)
 
 
 def _named(numbers: Iterable[Sequence[T]]) -> list[dict[str, T]]:

@@ -14,11 +14,7 @@ from sqlalchemy import update
 from agl1k_core import scoring
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
-<<<<<<< HEAD
-from agl1k_core.scoring import SCORER_VERSION, Evaluation
-=======
-from agl1k_core.scoring import Evaluation, Rank
->>>>>>> c8829b0 (Ranks follow the metric, intervals cover what they say, equal models stay together)
+from agl1k_core.scoring import SCORER_VERSION, Evaluation, Rank
 from leaderboard.board import PEOPLE_ID, Board
 from leaderboard.query import KINDS, WEIGHTS, Query
 from leaderboard.submit import withdraw

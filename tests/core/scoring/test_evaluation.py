@@ -39,8 +39,7 @@ def test_perfect_predictions(benchmark_of_four: Benchmark, make_predictions: Mak
             assert result.metrics[name] == 1, name
     assert result.metrics["reject_rate"] == 0
     assert result.intervals["distance_km"] == scoring.Interval(0, 0)
-    assert set(result.metrics) == set(scoring.METRICS)
-    assert set(result.intervals) >= {*scoring.CLIP_METRICS, "distance_q50_km"}
+    assert set(result.metrics) == set(scoring.METRICS) == set(result.intervals)
 
 
 def test_no_predictions(benchmark_of_four: Benchmark, make_predictions: Maker) -> None:

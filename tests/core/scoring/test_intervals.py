@@ -20,7 +20,7 @@ INF = float("inf")
 
 
 def ends_of_share(hits: int, n: int) -> list[float]:
-    return share_ends(np.array([hits / n]), np.array([float(n)]))[0].tolist()
+    return list(share_ends(np.array([hits / n]), np.array([float(n)]))[0])
 
 
 def test_shares_at_the_edge_say_how_little_is_known() -> None:
@@ -61,7 +61,7 @@ def test_no_row_gives_no_interval() -> None:
 
 def _means(mean: float, variance: float, skewness: float, df: float) -> list[float]:
     spread = Spread(*(np.array([x]) for x in (variance, skewness, df)))
-    return mean_ends(np.array([mean]), spread, np.array([[0.0, 5000.0]]))[0].tolist()
+    return list(mean_ends(np.array([mean]), spread, np.array([[0.0, 5000.0]]))[0])
 
 
 def test_a_mean_without_skewness_has_students_interval() -> None:
