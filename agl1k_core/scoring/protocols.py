@@ -32,18 +32,20 @@ class Protocol:
     repeated_clips
         A clip may have several records.
     refused_by_status
-        A record is a refusal if its status is *refused*. Otherwise the two fields below decide,
-        from the values as given in the file.
-    refused_coordinates
-        A coordinate given as one of these numbers is a refusal.
+        A record is a refusal if its status is *refused*. Otherwise the values decide, as given in
+        the file and as the script behind the published numbers reads them: any of the five
+        fields that is null or one of ``refusal_words`` makes the record a refusal, and a
+        coordinate makes it count as 10,000 km; only plain numbers are coordinates, longitudes
+        wrap.
     refusal_words
-        A field given as one of these words, in lower case, is a refusal. In a coordinate it also
-        makes the clip count as 10,000 km.
+        The words, in lower case. Coordinates are compared as pandas writes them: the number -1 is
+        the word "-1.0" in a column that has decimals.
     no_point_counts
         A record without a usable point counts as 10,000 km. Otherwise it is left out of the
         means of distances.
     only_labelled
-        Label accuracy is over the records for which both prediction and truth have the label.
+        Label accuracy is over the records for which both prediction and truth have the label;
+        an empty city counts as one, an empty country or continent does not.
     thresholds_over_records_km
         The shares within these distances are over all records, even if the means of distances
         leave some out.
@@ -63,7 +65,6 @@ class Protocol:
     every_clip: bool = True
     repeated_clips: bool = False
     refused_by_status: bool = True
-    refused_coordinates: frozenset[float] = frozenset()
     refusal_words: frozenset[str] = frozenset()
     no_point_counts: bool = True
     only_labelled: bool = False
@@ -79,11 +80,12 @@ STRICT = Protocol(
 #: The protocol of the published numbers (Zhang et al. 2026, "The Sonar Moment").
 PAPER = Protocol(
     name="paper",
-    summary="As published: only clips in the file, coordinates of 0 or -1 are refusals.",
+    summary="As published: only clips in the file; null, 0, -1 and words are refusals.",
     every_clip=False,
     refused_by_status=False,
-    refused_coordinates=frozenset({0.0, -1.0}),
-    refusal_words=frozenset({"unknown"}),
+    refusal_words=frozenset(
+        {"", "0", "0.0", "-1", "null", "none", "n/a", "na", "unknown", "unable", "cannot"}
+    ),
     no_point_counts=False,
     only_labelled=True,
     # the published <500 column is over all records, the other shares are not

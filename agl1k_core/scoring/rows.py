@@ -20,6 +20,7 @@ from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 from agl1k_core.places import NO_POINT_KM, geodesic_km, geoscore
 from agl1k_core.predictions import Predictions
+from agl1k_core.scoring import _published
 from agl1k_core.scoring.protocols import THRESHOLDS_KM, Protocol
 
 FloatArray = npt.NDArray[np.float64]
@@ -204,32 +205,20 @@ class _Records:
         if self.protocol.refused_by_status:
             refused = self.status_code == _REFUSED
             return refused, refused
-        by_point = np.zeros(len(self.clip), dtype=np.bool_)
-        for name in COORDINATES:
-            by_point |= self._is_refusal(name, self.protocol.refused_coordinates)
-        by_label = np.zeros(len(self.clip), dtype=np.bool_)
-        for name in LABELS:
-            by_label |= self._is_refusal(name, frozenset())
-        return by_point, by_point | by_label
-
-    def _is_refusal(self, name: str, numbers: frozenset[float]) -> BoolArray:
         words = self.protocol.refusal_words
-        known: dict[object, bool] = {}
-
-        def refuses(value: object) -> bool:
-            if isinstance(value, str) and value.strip().lower() in words:
-                return True
-            return _as_number(value) in numbers
-
-        column = self.given(name)
-        for value in {value for value in column if isinstance(value, str | int | float)}:
-            known[value] = refuses(value)
-        hits = (known.get(v, False) if isinstance(v, str | int | float) else False for v in column)
-        return np.fromiter(hits, dtype=np.bool_, count=len(column))
+        by_point, by_label = np.zeros((2, len(self.clip)), dtype=np.bool_)
+        for name in COORDINATES:
+            by_point |= _published.coordinate_refusals(self.given(name), words)
+        for name in LABELS:
+            by_label |= _published.text_refusals(self.given(name), words)
+        return by_point, by_point | by_label
 
     def _distances(self, point_refused: BoolArray) -> FloatArray:
         truth_lat, truth_lon = self.benchmark.lat[self.clip], self.benchmark.lon[self.clip]
-        distance_km = geodesic_km(truth_lat, truth_lon, self.lat, self.lon)
+        lat, lon = self.lat, self.lon
+        if not self.protocol.refused_by_status:
+            lat, lon = (_published.plain_numbers(self.given(name)) for name in COORDINATES)
+        distance_km = geodesic_km(truth_lat, truth_lon, lat, lon)
         if self.protocol.no_point_counts:
             distance_km[np.isnan(distance_km)] = NO_POINT_KM
         distance_km[point_refused] = NO_POINT_KM
@@ -248,7 +237,8 @@ class _Records:
             published = np.array(
                 [bool(getattr(clip, label)) for clip in self.benchmark.clips], dtype=np.bool_
             )
-            given = np.array([_present(value) for value in self.given(label)], dtype=np.bool_)
+            may_be_empty = label == "city"
+            given = np.array([_has(value, may_be_empty) for value in self.given(label)], np.bool_)
             correct[~(given & published[self.clip])] = np.nan
         return correct
 
@@ -313,12 +303,6 @@ def _absent(n_clips: int, present: IntArray) -> IntArray:
     return np.flatnonzero(mask)
 
 
-def _as_number(value: object) -> float | None:
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
-def _present(value: object) -> bool:
-    return value is not None and str(value).strip() != ""
+def _has(value: object, may_be_empty: bool) -> bool:
+    """Whether the script behind the published numbers counts a label as given."""
+    return not _published.is_null(value) and (may_be_empty or str(value).strip() != "")

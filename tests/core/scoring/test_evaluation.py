@@ -106,7 +106,8 @@ def test_protocols_differ_as_documented(
 ) -> None:
     usable = all(str(part).lstrip("-").replace(".", "").isdigit() for part in point)
     status = [Status.ANSWERED if usable else Status.UNPARSEABLE]
-    made = make_predictions(["paris"], [point], status=status)
+    labels = [("Europe", "France", "Paris")]
+    made = make_predictions(["paris"], [point], labels=labels, status=status)
     lat, lon = (float(str(part)) if usable else math.nan for part in point)
     true_km = float(places.geodesic_km(48.86, 2.35, lat, lon))
     only_paris = replace(benchmark_of_four, clips=benchmark_of_four.clips[:1])
