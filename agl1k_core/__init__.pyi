@@ -6,6 +6,7 @@ from . import (
     benchmarks,
     curation,
     localizability,
+    models,
     places,
     predictions,
     scoring,
@@ -61,6 +62,7 @@ __all__ = [
     "tagging",
     "localizability",
     "curation",
+    "models",
 ]
 
 __version__: str

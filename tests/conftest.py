@@ -24,7 +24,17 @@ HERE = Path(__file__).parent
 FOLDERS = {"app": "server", "browser": "browser", "perf": "slow"}
 #: Fixtures that start a process or listen on a port; tests that use them are marked "server".
 SERVER_FIXTURES = frozenset(
-    {"api", "hub", "own_postgres_server", "postgres_server", "server", "site", "source", "wheel"}
+    {
+        "api",
+        "endpoint",
+        "hub",
+        "own_postgres_server",
+        "postgres_server",
+        "server",
+        "site",
+        "source",
+        "wheel",
+    }
 )
 
 #: Markers of tests that the fast lane leaves out, the slowest first.

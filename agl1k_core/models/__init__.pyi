@@ -1,0 +1,54 @@
+"""Runs models on a benchmark: endpoints, the check that they hear, and the journal of answers."""
+
+from .approaches import Approach, Ask, OneQuestion
+from .beacon import Hearing
+from .dialects import Dialect
+from .endpoint import Endpoint, Model
+from .hook import LocalModel, load_function
+from .messages import Message, Sound
+from .prompts import Prompt, default_prompt, read_prompt
+from .provenance import bundled, provenance_beside, provenance_facts, provenance_in
+from .replies import RawReply, Reply, Usage, read_reply
+from .results import RunResult, cost_text, write_results
+from .runner import Progress
+from .session import Listeners, RunLimits, run_model
+from .settings import Control, RunSettings
+from .sounds import AudioFormat, Treatment
+from .spending import Price
+
+__all__ = [
+    "run_model",
+    "RunSettings",
+    "RunLimits",
+    "RunResult",
+    "Listeners",
+    "Progress",
+    "Endpoint",
+    "LocalModel",
+    "load_function",
+    "Model",
+    "Prompt",
+    "default_prompt",
+    "read_prompt",
+    "Treatment",
+    "AudioFormat",
+    "Control",
+    "Price",
+    "cost_text",
+    "write_results",
+    "provenance_beside",
+    "provenance_in",
+    "provenance_facts",
+    "bundled",
+    "Approach",
+    "Ask",
+    "OneQuestion",
+    "Message",
+    "Sound",
+    "Reply",
+    "RawReply",
+    "Usage",
+    "read_reply",
+    "Dialect",
+    "Hearing",
+]

@@ -1,0 +1,47 @@
+"""How a model is asked about a clip: in one question, or in a conversation of several steps.
+
+An approach only decides what to say next. Sending, retrying, journaling and resuming are the
+runner's, so an agent that listens again needs nothing but its own ``converse``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agl1k_core.models.messages import Message, Sound, question
+from agl1k_core.models.replies import Reply
+from agl1k_core.models.settings import RunSettings
+
+
+class Ask(Protocol):
+    """Sends a conversation; the answer to the ``last`` one is the answer for the clip.
+
+    On a resumed run, a step that was answered before is not sent again: its answer is returned.
+    """
+
+    def __call__(self, messages: Sequence[Message], *, last: bool) -> Reply: ...
+
+
+class Approach(Protocol):
+    """How a model is asked about a clip."""
+
+    def converse(self, key: str, sound: Sound | None, ask: Ask) -> None:
+        """Ask about a clip; ``sound`` is None if the model gets none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OneQuestion:
+    """The prompt and the sound, or a text that takes the place of the sound."""
+
+    settings: RunSettings
+
+    def converse(self, key: str, sound: Sound | None, ask: Ask) -> None:
+        """See ``Approach.converse``."""
+        text = self.settings.prompt.text
+        about = self.settings.texts.get(key, "")
+        if about:
+            text = f"{text}\n\n{about}"
+        ask(question(text, *([sound] if sound else [])), last=True)

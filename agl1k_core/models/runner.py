@@ -1,0 +1,369 @@
+"""Asks a model about the clips of a benchmark, many at a time, and resumes where it was stopped."""
+
+from __future__ import annotations
+
+import queue
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from agl1k_core.errors import Agl1kError
+from agl1k_core.http import Patience, TransientError, retrying
+from agl1k_core.models.approaches import Approach
+from agl1k_core.models.endpoint import Model
+from agl1k_core.models.failures import EndpointError, Failure, Scope, Trouble
+from agl1k_core.models.fingerprints import fingerprint
+from agl1k_core.models.history import History
+from agl1k_core.models.journal import Journal, Turn
+from agl1k_core.models.messages import Message, Sound, sounds_of
+from agl1k_core.models.replies import RawReply, Reply, Usage, read_reply, usage_within
+from agl1k_core.models.sounds import Treatment, prepare
+from agl1k_core.models.spending import Budget, Pace, Price, StoppedError, cost_of
+
+#: So many clips in a row without an answer end a run.
+_MOST_IN_A_ROW = 5
+#: An empty answer may be a hiccup of the server; a second one is the model's.
+_MOST_EMPTY = 2
+_PREPARERS = 2
+#: Words about the size of a request rather than the duration of a recording.
+_OF_SIZE = re.compile(r"\b(large|size|bytes|payload|body|[KM]i?B)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A clip to ask about in a pass; ``path`` is its recording, None if no sound is sent."""
+
+    n_pass: int
+    key: str
+    path: Path | None
+
+
+@dataclass
+class Progress:
+    """What the runner tells while it works: counts since the process began, tokens and cost."""
+
+    n_done: int = 0
+    n_failed: int = 0
+    tokens: int = 0
+    cost: float | None = None
+    cost_source: str = ""
+
+
+@dataclass
+class Runner:
+    """One process's share of a run.
+
+    Parameters
+    ----------
+    model
+        The model.
+    approach
+        How it is asked about a clip.
+    journal, history
+        The open journal, and what it said when it was opened.
+    treatment
+        How recordings are prepared.
+    patience
+        How long to wait for an answer, and how often to try.
+    pace, budget, price
+        What may be spent.
+    keep_samples
+        Whether the model needs samples rather than encoded sound.
+    report
+        Called after each clip, in the thread that asked about it.
+    """
+
+    model: Model
+    approach: Approach
+    journal: Journal
+    history: History
+    treatment: Treatment
+    patience: Patience
+    pace: Pace = field(default_factory=lambda: Pace(None))
+    budget: Budget = field(default_factory=Budget)
+    price: Price | None = None
+    keep_samples: bool = False
+    report: Callable[[Progress], object] = lambda progress: None
+
+    def __post_init__(self) -> None:
+        self.stop = threading.Event()
+        self.progress = Progress()
+        self._why = ""
+        self._in_a_row = 0
+        self._lock = threading.Lock()
+        for usage, seconds in self.history.usages:
+            self._note(usage)
+            self.budget.add(cost_of(usage, self.price)[0], seconds)
+
+    def probe(self, messages: Sequence[Message]) -> Reply:
+        """Ask something that is not about a clip, and keep the response."""
+        seconds = sum(sound.duration_s for sound in sounds_of(messages))
+        attempts = replace(self.patience, attempts=min(3, self.patience.attempts))
+        return retrying(attempts, self.stop)(self._probed, messages, seconds)
+
+    def _probed(self, messages: Sequence[Message], seconds: float) -> Reply:
+        self.pace.wait(self.stop)
+        raw = self.model.send(messages)
+        self.journal.append("probe", status=raw.status, body=raw.body, seconds=raw.seconds)
+        usage = usage_within(raw)
+        self._note(usage)
+        self.budget.add(cost_of(usage, self.price)[0], seconds)
+        try:
+            return read_reply(raw)
+        except EndpointError as error:
+            if error.failure.trouble is Trouble.BUSY and error.failure.status in (429, 503, 529):
+                raise TransientError(
+                    f"answered {error.failure}", retry_after_s=raw.retry_after_s
+                ) from None
+            raise
+
+    def run(self, tasks: Sequence[Task], concurrency: int) -> str:
+        """Ask about all clips; returns why it stopped early, or "" if it did not.
+
+        After Ctrl-C, answers under way are still received and kept.
+        """
+        ready: queue.Queue[tuple[Task, Sound | None] | None] = queue.Queue(max(2, concurrency // 4))
+        todo = iter(tasks)
+        with ThreadPoolExecutor(_PREPARERS + concurrency + 1, thread_name_prefix="run") as pool:
+            preparers = [pool.submit(self._prepare_all, todo, ready) for _ in range(_PREPARERS)]
+            askers = [pool.submit(self._ask_all, ready) for _ in range(concurrency)]
+            try:
+                for future in preparers:
+                    future.result()
+                for _ in askers:
+                    self._put(ready, None)
+                for future in askers:
+                    future.result()
+            except BaseException as error:
+                self._end(str(error) if isinstance(error, Agl1kError) else "It was interrupted.")
+                if not isinstance(error, Agl1kError | KeyboardInterrupt):
+                    raise
+        return self._why
+
+    def _end(self, why: str) -> None:
+        with self._lock:
+            self._why = self._why or why
+        self.stop.set()
+
+    # --- preparing ------------------------------------------------------------------------------
+
+    def _prepare_all(
+        self, todo: Iterator[Task], ready: queue.Queue[tuple[Task, Sound | None] | None]
+    ) -> None:
+        while not self.stop.is_set():
+            with self._lock:
+                task = next(todo, None)
+            if task is None:
+                return
+            try:
+                sound = self._prepared(task, self.treatment)
+            except Agl1kError as error:
+                self._give_up(task, str(error), Scope.MOMENT)
+            except BaseException as error:
+                self._end(f"A recording could not be prepared: {error!r}.")
+                raise
+            else:
+                self._put(ready, (task, sound))
+
+    def _prepared(self, task: Task, treatment: Treatment) -> Sound | None:
+        if task.path is None:
+            return None
+        self._keep_fingerprint(task.key, task.path)
+        sound = prepare(task.path, treatment)
+        return sound if self.keep_samples else replace(sound, samples=None)
+
+    def _keep_fingerprint(self, key: str, path: Path) -> None:
+        """Note which recording a clip had, so that a changed one is noticed later."""
+        with self._lock:
+            is_new = key not in self.history.recordings
+            self.history.recordings.setdefault(key, [])
+        if is_new:
+            found = fingerprint(path)
+            self.history.recordings[key] = found
+            self.journal.append("recording", durable=False, clip=key, recording=found)
+
+    def _put(self, ready: queue.Queue[Any], item: object) -> None:
+        while not self.stop.is_set():
+            try:
+                ready.put(item, timeout=0.2)
+            except queue.Full:
+                continue
+            return
+
+    # --- asking ---------------------------------------------------------------------------------
+
+    def _ask_all(self, ready: queue.Queue[tuple[Task, Sound | None] | None]) -> None:
+        while not self.stop.is_set():
+            try:
+                item = ready.get(timeout=0.2)
+            except queue.Empty:
+                continue
+            if item is None:
+                return
+            try:
+                self._ask_about(*item)
+            except Agl1kError as error:
+                self._end(str(error))
+            except BaseException as error:
+                self._end(f"An answer could not be handled: {error!r}.")
+                raise
+
+    def _ask_about(self, task: Task, sound: Sound | None) -> None:
+        try:
+            self._converse(task, sound)
+        except EndpointError as error:
+            if error.failure.scope is Scope.RUN:
+                raise StoppedError(self.model.sentence(error.failure)) from None
+            self._give_up(task, str(error), Scope.CLIP)
+        except TransientError as error:
+            if self.stop.is_set():
+                return
+            self._give_up(task, f"tried {self.patience.tries}: it {error}", Scope.MOMENT)
+            self._count_failure(error)
+        else:
+            with self._lock:
+                self._in_a_row = 0
+                self.progress.n_done += 1
+            self.report(self.progress)
+
+    def _converse(self, task: Task, sound: Sound | None) -> None:
+        try:
+            self.approach.converse(task.key, sound, _Conversation(self, task))
+        except EndpointError as error:
+            smaller = self._smaller(task, sound, error.failure)
+            if smaller is None:
+                raise
+            self.approach.converse(task.key, smaller, _Conversation(self, task))
+
+    def _smaller(self, task: Task, sound: Sound | None, failure: Failure) -> Sound | None:
+        """The recording in a format that takes less room, if the request was too large."""
+        too_large = failure.status == 413 or _OF_SIZE.search(failure.words)
+        if (
+            failure.trouble is not Trouble.TOO_LONG
+            or not too_large
+            or sound is None
+            or sound.format != "wav"
+        ):
+            return None
+        if "mp3" not in self.treatment.formats:
+            return None
+        return self._prepared(task, replace(self.treatment, format="mp3"))
+
+    def _give_up(self, task: Task, words: str, scope: Scope) -> None:
+        self.journal.append(
+            "failed", n_pass=task.n_pass, clip=task.key, words=words, scope=scope.value
+        )
+        with self._lock:
+            self.progress.n_failed += 1
+        self.report(self.progress)
+
+    def _count_failure(self, error: TransientError) -> None:
+        with self._lock:
+            self._in_a_row += 1
+            too_many = self._in_a_row >= _MOST_IN_A_ROW
+        if too_many:
+            advice = "Check the network" if error.unreachable else "Try again later"
+            raise StoppedError(
+                f"{_MOST_IN_A_ROW} clips in a row got no answer: the endpoint {error}. {advice}, "
+                "then run the same command: it resumes."
+            )
+
+    def _note(self, usage: Usage) -> None:
+        """Count what a response took."""
+        cost, source = cost_of(usage, self.price)
+        with self._lock:
+            progress = self.progress
+            progress.tokens += (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
+            if cost is not None:
+                progress.cost = (progress.cost or 0.0) + cost
+                progress.cost_source = source
+
+
+class _Conversation:
+    """Asks the steps of one conversation about a clip; see ``approaches.Ask``."""
+
+    def __init__(self, runner: Runner, task: Task) -> None:
+        self._runner, self._task = runner, task
+        self._step = 0
+        self._n_empty = 0
+
+    def __call__(self, messages: Sequence[Message], *, last: bool) -> Reply:
+        turn = Turn(self._task.n_pass, self._task.key, self._step)
+        self._step += 1
+        self._n_empty = 0
+        known = self._runner.history.steps.get(turn)
+        if known is not None:
+            return read_reply(known)
+        sounds = sounds_of(messages)
+        try_once = retrying(self._runner.patience, self._runner.stop)
+        return try_once(self._attempt, turn, messages, last, sounds)
+
+    def _attempt(
+        self, turn: Turn, messages: Sequence[Message], last: bool, sounds: Sequence[Sound]
+    ) -> Reply:
+        runner = self._runner
+        if not runner.stop.is_set():
+            runner.pace.wait(runner.stop)
+        seconds = sum(sound.duration_s for sound in sounds)
+        with runner.budget.request(seconds, runner.stop) as receipt:
+            if runner.stop.is_set():
+                raise TransientError("was stopped")
+            raw = self._sent(turn, messages, last, sounds)
+            receipt.answered = 200 <= raw.status < 300
+            usage = usage_within(raw)
+            receipt.cost = cost_of(usage, runner.price)[0]
+            runner._note(usage)
+        return self._read(raw)
+
+    def _sent(
+        self, turn: Turn, messages: Sequence[Message], last: bool, sounds: Sequence[Sound]
+    ) -> RawReply:
+        """Send, and keep the response before anything else is done with it."""
+        journal = self._runner.journal
+        place: dict[str, Any] = turn._asdict()
+        journal.append("asked", durable=False, **place)
+        try:
+            raw = self._runner.model.send(messages)
+        except TransientError as error:
+            journal.append("no reply", durable=False, words=str(error), **place)
+            raise
+        about: dict[str, Any] = {"sound": described(sounds)} if sounds else {}
+        journal.append(
+            "reply", **place, last=last, status=raw.status, body=raw.body,
+            seconds=round(raw.seconds, 3), **about,
+        )  # fmt: skip
+        return raw
+
+    def _read(self, raw: RawReply) -> Reply:
+        try:
+            return read_reply(raw)
+        except EndpointError as error:
+            failure = error.failure
+            self._n_empty += failure.trouble is Trouble.EMPTY
+            again = failure.trouble is Trouble.EMPTY and self._n_empty < _MOST_EMPTY
+            if failure.scope is not Scope.MOMENT and not (again and not _is_cut_off(failure)):
+                raise
+            raise TransientError(
+                f"answered {failure}", retry_after_s=failure.retry_after_s
+            ) from None
+
+
+def described(sounds: Sequence[Sound]) -> dict[str, Any]:
+    """How the sounds of a question were sent, for the journal."""
+    first = sounds[0]
+    return {
+        "format": first.format,
+        "seconds": round(sum(sound.duration_s for sound in sounds), 3),
+        "of_seconds": None if first.full_s is None else round(first.full_s, 3),
+        "truncated": first.is_truncated,
+        "sha256": [sound.sha256 for sound in sounds],
+        "bytes": sum(len(sound.data) for sound in sounds),
+    }
+
+
+def _is_cut_off(failure: Failure) -> bool:
+    return "--max-tokens" in failure.words
