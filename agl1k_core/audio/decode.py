@@ -9,13 +9,13 @@ messages end up in logs. Callers add the key or the path if it may be shown.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +52,7 @@ _MPEG2_KBIT_PER_S = (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
 _OUTLINE_SAMPLES = 1024
 
 BLOCK_SAMPLES = 65536
+_BLOCK_VALUES = 8 * BLOCK_SAMPLES  # of all channels
 
 #: Why a file is not a recording; errors of the operating system are further reasons.
 REASONS = {
@@ -125,7 +126,8 @@ class Recording:
         Parameters
         ----------
         n_samples
-            Blocks have at least this many samples per channel; the last one may be shorter.
+            Blocks have at least this many samples per channel, but fewer if there are more than
+            eight channels; the last one may be shorter.
 
         Yields
         ------
@@ -138,40 +140,33 @@ class Recording:
         Agl1kError
             If there are no samples.
         """
-        waiting, unit, found = av.AudioFifo(), Fraction(1, self.sample_rate_hz), False
-        for frame in self._planar():
+        found = False
+        enough = max(1, min(n_samples, _BLOCK_VALUES // self.channels))
+        for packed in self._packed(enough):
+            # PyAV reads past the planes of planar frames that have eight channels or more
+            samples: Any = packed.to_ndarray()
+            yield np.ascontiguousarray(samples.reshape(-1, self.channels).T)
             found = True
-            frame.pts, frame.time_base = None, unit  # the resampler's names differ
-            waiting.write(frame)
-            if waiting.samples >= n_samples:
-                yield _all_of(waiting)
-        if waiting.samples:
-            yield _all_of(waiting)
         if not found:
             raise Agl1kError(REASONS["undecodable"])
 
-    def _planar(self) -> Iterator[av.AudioFrame]:
-        """Frames of float samples, one plane per channel."""
+    def _packed(self, n_samples: int) -> Iterator[av.AudioFrame]:
+        """Large frames of float samples at the initial rate, interleaved by FFmpeg."""
         resampler, before = self._resampler(), None
-        wanted = ("fltp", self._layout.name, self.sample_rate_hz)
-        for frame in self._frames:
+        for frame in _joined(self._frames, n_samples):
             shape = _shape(frame)
             if before not in (None, shape):
-                yield from resampler.resample(None)
+                yield from _with_samples(resampler.resample(None))
                 resampler = self._resampler()
             before = shape
-            frame.pts = None
-            if shape == wanted:
-                yield frame
-                continue
             try:
-                yield from resampler.resample(frame)
+                yield from _with_samples(resampler.resample(frame))
             except av.FFmpegError:  # a damaged frame with an impossible rate or layout
                 resampler, before = self._resampler(), None
-        yield from resampler.resample(None)
+        yield from _with_samples(resampler.resample(None))
 
     def _resampler(self) -> av.AudioResampler:
-        return av.AudioResampler(format="fltp", layout=self._layout, rate=self.sample_rate_hz)
+        return av.AudioResampler(format="flt", layout=self._layout, rate=self.sample_rate_hz)
 
 
 @contextmanager
@@ -316,7 +311,19 @@ def _opened(path: Path) -> Iterator[av.container.InputContainer]:
             raise Agl1kError(REASONS["no_sound"])
         if container.streams.audio[0].codec_context is None:
             raise Agl1kError(REASONS["unknown_codec"])
+        _forget_positions(container.streams.audio[0].codec_context)
         yield container
+
+
+def _forget_positions(context: av.AudioCodecContext) -> None:
+    """Number the channels instead of naming their loudspeakers.
+
+    A list of channels in unusual order, as in AIFF and CAF, is freed twice by PyAV. Reading it here
+    frees it once, and what replaces it needs no freeing.
+    """
+    n_channels = context.channels
+    if n_channels:
+        context.layout = f"{n_channels} channels"
 
 
 def _declared_s(container: av.container.InputContainer, stream: av.AudioStream) -> float | None:
@@ -349,12 +356,29 @@ def _shape(frame: av.AudioFrame) -> tuple[str, str, int]:
     return frame.format.name, frame.layout.name, frame.sample_rate
 
 
-def _all_of(waiting: av.AudioFifo) -> Samples:
-    """The samples of many frames as one array, far faster than ``to_ndarray`` for each frame."""
+def _joined(frames: Iterable[av.AudioFrame], n_samples: int) -> Iterator[av.AudioFrame]:
+    """Frames of at least ``n_samples``, as converting many small ones is slow."""
+    waiting, before = av.AudioFifo(), None
+    for frame in frames:
+        shape = _shape(frame)
+        if waiting.samples and (waiting.samples >= n_samples or shape != before):
+            yield _all_of(waiting)
+        if shape != before:
+            waiting, before = av.AudioFifo(), shape
+        frame.pts, frame.time_base = None, Fraction(1, frame.sample_rate)
+        waiting.write(frame)
+    if waiting.samples:
+        yield _all_of(waiting)
+
+
+def _all_of(waiting: av.AudioFifo) -> av.AudioFrame:
     frame = waiting.read()
     assert frame
-    samples: Any = frame.to_ndarray()
-    return cast(Samples, samples)
+    return frame
+
+
+def _with_samples(frames: list[av.AudioFrame]) -> Iterator[av.AudioFrame]:
+    return (frame for frame in frames if frame.samples)
 
 
 def _reduced(peaks: npt.NDArray[np.float32], n: int) -> list[float]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 RATE_HZ = 44100
+_LAYOUTS = {1: "mono", 2: "stereo", 4: "quad", 6: "5.1", 8: "7.1"}
 
 
 def tone(
@@ -28,17 +29,20 @@ def encode(
     rate_hz: int = RATE_HZ,
     metadata: dict[str, str] | None = None,
     container_format: str | None = None,
+    layout: str = "",
+    options: dict[str, str] | None = None,
 ) -> Path:
     """Write samples ``(channels, n)``, a tone by default, as an audio file."""
     samples = tone(rate_hz=rate_hz) if samples is None else samples
-    layout = {1: "mono", 2: "stereo", 4: "quad", 6: "5.1"}[len(samples)]
+    layout = layout or _LAYOUTS.get(len(samples), f"{len(samples)} channels")
     with av.open(str(path), "w", format=container_format) as container:
         container.metadata.update(metadata or {})
-        stream = container.add_stream(codec, rate=rate_hz, layout=layout)
+        stream = container.add_stream(codec, rate=rate_hz, layout=layout, options=options)
         assert isinstance(stream, av.AudioStream)
         for start in range(0, samples.shape[1], 4096):
-            block = np.ascontiguousarray(samples[:, start : start + 4096])
-            frame = av.AudioFrame.from_ndarray(block, format="fltp", layout=layout)
+            # interleaved, as PyAV reads past the planes of eight channels or more
+            block = samples[:, start : start + 4096].T.reshape(1, -1)
+            frame = av.AudioFrame.from_ndarray(block, format="flt", layout=layout)
             frame.sample_rate = rate_hz
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
@@ -48,3 +52,11 @@ def encode(
 def mp3(folder: Path, name: str = "sound.mp3", duration_s: float = 2.0) -> bytes:
     """The bytes of a small MP3 file."""
     return encode(folder / name, "mp3", tone(duration_s)).read_bytes()
+
+
+def riff(*chunks: tuple[str, bytes]) -> bytes:
+    """The bytes of a WAV file with these chunks, padded to even sizes."""
+    body = b"WAVE"
+    for name, data in chunks:
+        body += name.encode() + len(data).to_bytes(4, "little") + data + b"\0" * (len(data) % 2)
+    return b"RIFF" + len(body).to_bytes(4, "little") + body
