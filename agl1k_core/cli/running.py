@@ -11,8 +11,9 @@ from tqdm import tqdm
 
 from agl1k_core import models, predictions, scoring
 from agl1k_core.benchmarks import Benchmark
-from agl1k_core.cli.console import BenchmarkOption, benchmark_of, err, out
+from agl1k_core.cli.console import BenchmarkOption, benchmark_of, say, warn
 from agl1k_core.errors import Agl1kError
+from agl1k_core.file_names import shown
 from agl1k_core.http import Patience
 from agl1k_core.models import (
     AudioFormat,
@@ -126,8 +127,8 @@ def rescore(
     result = models.write_results(folder, on)
     for file in result.files:
         evaluation = scoring.evaluate(on, predictions.read_predictions(file, on))
-        out.print(f"{file.name}: {reports.headline(evaluation)}")
-        out.print(reports.metric_table(evaluation))
+        say(f"{file.name}: {reports.headline(evaluation)}")
+        say(reports.metric_table(evaluation))
     _show_run(result, on, scored=False)
 
 
@@ -167,7 +168,7 @@ def _price(text: str) -> Price | None:
 def _tell(bar: Any) -> Any:
     def tell(sentence: str) -> None:
         bar.clear()
-        err.print(sentence, soft_wrap=True)
+        warn(sentence)
 
     return tell
 
@@ -202,9 +203,9 @@ def _show_run(result: RunResult, on: Benchmark, *, scored: bool = True) -> None:
     from agl1k_core.cli import reports
 
     for line in result.lines():
-        typer.echo(line)
+        say(line)
     for file in result.files:
         read = predictions.read_predictions(file, on) if scored and file.stat().st_size else None
         if read is not None:
-            out.print(reports.headline(scoring.evaluate(on, read, n_bootstrap=0)))
-        typer.echo(f"Predictions: {file}")
+            say(reports.headline(scoring.evaluate(on, read, intervals=False)))
+        say(f"Predictions: {shown(file)}")
