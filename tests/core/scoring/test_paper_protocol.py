@@ -69,7 +69,7 @@ def test_records_count_as_in_a_data_frame(
     data = json.dumps(rows)
     frame = pd.read_json(io.StringIO(data))
     read = read_predictions(data.encode(), benchmark_of_four)
-    result = evaluate(benchmark_of_four, read, PAPER, n_bootstrap=0)
+    result = evaluate(benchmark_of_four, read, PAPER, intervals=False)
 
     truth = [(clip.lat, clip.lon) for clip in benchmark_of_four.clips]
     points = zip(truth, frame["predicted_latitude"], frame["predicted_longitude"], strict=False)
@@ -108,7 +108,7 @@ def test_strict_and_paper(
     ]
     read = read_predictions(rows, benchmark_of_four)
     for protocol, expected in ((STRICT, strict), (PAPER, paper)):
-        km = evaluate(benchmark_of_four, read, protocol, n_bootstrap=0).rows
+        km = evaluate(benchmark_of_four, read, protocol, intervals=False).rows
         assert km is not None
         found = float(km.column("distance_km")[0])
         if expected == "point":
