@@ -23,6 +23,7 @@ from game.clips import ClipStore, clip_router
 from game.dependencies import Content, ModelAnswers, Surroundings
 from game.handlers import Play
 from game.rounds import Game
+from game.screens import credits_html
 from game.tab import FORGET_LINK, PlayTab, build_play
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
@@ -189,6 +190,7 @@ def _build_tabs(services: Services) -> tuple[gr.Tabs, PlayTab, gr.Markdown]:
             build_submit(services.boards, settings, scoring_queue)
         with gr.Tab("About", id="about"):
             gr.Markdown(frame.about_markdown(), elem_classes="agl-about")
+            gr.HTML(credits_html(registry.benchmarks.values()), padding=False)
             own_id = gr.Markdown(elem_classes="agl-about")
     build_endpoints(services.boards, settings, scoring_queue)
     return tabs, tab, own_id

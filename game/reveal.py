@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from agl1k_core.benchmarks import Benchmark, Clip, FolderTags
 from agl1k_core.errors import Agl1kError
 from agl1k_core.places import compass_direction, geodesic_line
+from game.credits import credit_of
 from game.guessing import MAX_POINTS, max_points_of, points_of
 from game.sound_words import localizability_in_words, sounds_in_words, sounds_of
 from game.views import Reveal, Sounds, Streak, Summary
@@ -85,6 +86,7 @@ def _reveal(
         models=models,
         clip_token=clip_token,
         sounds=sounds,
+        credit=credit_of(clip),
     )
 
 

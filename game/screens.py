@@ -5,13 +5,15 @@ A ``Screen`` holds everything that changes on the page; ``tab`` turns it into up
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from agl1k_core.benchmarks import Benchmark
 from game import reveal as words
+from game.credits import credits_of, is_credited
 from game.guessing import points_at
 from game.sound_words import localizability_in_words
 from game.views import DailyEntry, Reveal, RoundView, Streak, Summary
@@ -25,6 +27,7 @@ _pages.filters["distance"] = words.distance_in_words
 _pages.filters["points"] = points_at
 _pages.filters["streak"] = words.streak_in_words
 _pages.filters["localizability"] = localizability_in_words
+_pages.tests["credited"] = is_credited
 
 MODE_NAMES = {"free": "Free play", "daily": "Daily five", "challenge": "Challenge"}
 
@@ -137,6 +140,12 @@ def reveal_html(reveal: Reveal) -> str:
 def summary_html(summary: Summary) -> str:
     """The whole round: its clips, the total, the challenger and the streak."""
     return _pages.get_template("summary.html").render(summary=summary, mode=mode_name(summary))
+
+
+def credits_html(benchmarks: Iterable[Benchmark]) -> str:
+    """Whose recordings the benchmarks are, without saying which clip is whose."""
+    parts = [(one.name, one.notice, credits_of(one)) for one in benchmarks]
+    return _pages.get_template("credits.html").render(benchmarks=parts)
 
 
 def message_html(text: str, *, is_error: bool = True) -> str:

@@ -38,6 +38,18 @@ class Sounds:
 
 
 @dataclass(frozen=True, slots=True)
+class Credit:
+    """Whose recording a clip is; ``licence_url`` and ``url`` are addresses, or empty."""
+
+    author: str = ""
+    licence: str = ""
+    licence_url: str = ""
+    source: str = ""
+    url: str = ""
+    recorded: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Reveal:
     """The outcome of one clip.
 
@@ -67,6 +79,7 @@ class Reveal:
     models: tuple[ModelGuess, ...]
     clip_token: str
     sounds: Sounds
+    credit: Credit
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from .decode import (
     AudioInfo,
+    CopyNotWrittenError,
     check_beginning,
     open_recording,
     outline,
@@ -20,6 +21,7 @@ from .filters import (
 )
 from .inspect import Inspection, Note, Outcome, inspect_recording
 from .mono import MonoBuffer, NoRoomError, mono_blocks
+from .strip import CopyKind, StrippedCopy, stripped_copy
 
 __all__ = [
     "open_recording",
@@ -28,6 +30,10 @@ __all__ = [
     "probe",
     "outline",
     "tag_free_copy",
+    "stripped_copy",
+    "StrippedCopy",
+    "CopyKind",
+    "CopyNotWrittenError",
     "mono_blocks",
     "MonoBuffer",
     "NoRoomError",

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from agl1k_core.audio._mp3 import copy_delays, mp3_sound
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import Deferred
 from agl1k_core.files import replacing
@@ -44,11 +45,10 @@ _READ = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
 _WRITE = {
     "mp3": {"fflags": "+bitexact", "id3v2_version": "0", "write_id3v1": "0", "write_xing": "1"},
     "mp4": {"fflags": "+bitexact", "movflags": "+faststart", "use_editlist": "1"},
+    "wav": {"fflags": "+bitexact", "rf64": "auto"},
 }
 _MP3_RATES_HZ = (48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)
 _MP3_BIT_RATE = 160_000
-_MPEG1_KBIT_PER_S = (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320)
-_MPEG2_KBIT_PER_S = (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
 _OUTLINE_SAMPLES = 1024
 
 BLOCK_SAMPLES = 65536
@@ -110,7 +110,7 @@ class Recording:
         self.codec: str = stream.codec_context.codec.canonical_name
         self.formats: frozenset[str] = frozenset(container.format.name.split(","))
         self.declared_s = _declared_s(container, stream)
-        self._frames = _decoded(container, stream)
+        self._frames = decoded_frames(container, stream)
         first = next(self._frames, None)
         if first is None:
             raise Agl1kError(REASONS["undecodable"])
@@ -201,7 +201,7 @@ def open_recording(path: Path) -> Iterator[Recording]:
     >>> recording.sample_rate_hz, recording.channels, samples.shape
     (16000, 1, (1, 8000))
     """
-    with _opened(path) as container:
+    with opened_container(path) as container:
         yield Recording(container)
 
 
@@ -279,20 +279,20 @@ def tag_free_copy(source: Path, target: Path) -> Path:
     Agl1kError
         If the source is not a recording or the copy cannot be written.
     """
-    with _opened(source) as container:
+    with opened_container(source) as container:
         codec = container.streams.audio[0].codec_context.codec.canonical_name
     suffix, container_format = (".m4a", "mp4") if codec == "aac" else (".mp3", "mp3")
     copy = target.with_suffix(suffix)
-    if codec in ("mp3", "aac") and _written(copy, partial(_remux, source, container_format)):
+    if codec in ("mp3", "aac") and written(copy, partial(_remux, source, container_format)):
         return copy
     copy = target.with_suffix(".mp3")
-    if not _written(copy, partial(_encode, source)):
+    if not written(copy, partial(_encode, source)):
         raise Agl1kError("The sound cannot be turned into MP3. Convert the file and try again.")
     return copy
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[av.container.InputContainer]:
+def opened_container(path: Path) -> Iterator[av.container.InputContainer]:
     """The container of a file that has a stream of sound; FFmpeg's errors become messages."""
     try:
         special = kind_of_special(path)
@@ -337,7 +337,7 @@ def _declared_s(container: av.container.InputContainer, stream: av.AudioStream) 
     return None if guesses and abs(declared_s - guessed_s) < 0.002 * declared_s else declared_s
 
 
-def _decoded(
+def decoded_frames(
     container: av.container.InputContainer, stream: av.AudioStream
 ) -> Iterator[av.AudioFrame]:
     """All frames that can be decoded; damaged ones are skipped, as players do."""
@@ -392,34 +392,38 @@ def _reduced(peaks: npt.NDArray[np.float32], n: int) -> list[float]:
     return [round(float(peak), 2) for peak in scaled]
 
 
-class _UnknownFramesError(Exception):
+class CopyNotWrittenError(Agl1kError):
+    """A copy cannot be written, which is no fault of the recording."""
+
+
+class UnknownFramesError(Exception):
     """Most of a stream is not frames of the format."""
 
 
-def _written(target: Path, write: Callable[[Path], None]) -> bool:
+def written(target: Path, write: Callable[[Path], None]) -> bool:
     """Let ``write`` write a new file that replaces ``target``; False if FFmpeg cannot."""
     try:
         with replacing(target) as part:
             write(part)
     except OSError as error:
-        raise Agl1kError(
+        raise CopyNotWrittenError(
             f"The copy cannot be written: {_reason(error)}. Free some space, or use another folder."
         ) from None
-    except (_UnknownFramesError, av.FFmpegError):
+    except (UnknownFramesError, av.FFmpegError):
         return False
     return True
 
 
 def _remux(source: Path, container_format: str, target: Path) -> None:
-    """Copy the frames of sound; raises ``_UnknownFramesError`` if most of the stream is not."""
-    with _opened(source) as inside, _created(target, container_format) as outside:
+    """Copy the frames of sound; raises ``UnknownFramesError`` if most of the stream is not."""
+    with opened_container(source) as inside, created_container(target, container_format) as outside:
         stream = inside.streams.audio[0]
         copy = outside.add_stream_from_template(stream)
         copy.metadata.clear()
         n_bytes = n_kept = pts = 0
         for packet in inside.demux(stream):
             n_bytes += packet.size
-            sound = _mp3_sound(packet, pts) if container_format == "mp3" else packet
+            sound = mp3_sound(packet, pts) if container_format == "mp3" else packet
             if sound is None or not sound.size:
                 continue
             n_kept += sound.size
@@ -427,12 +431,14 @@ def _remux(source: Path, container_format: str, target: Path) -> None:
             sound.stream = copy
             outside.mux(sound)
     if 2 * n_kept <= n_bytes:
-        raise _UnknownFramesError
+        raise UnknownFramesError
+    if container_format == "mp3":
+        copy_delays(source, target)
 
 
 def _encode(source: Path, target: Path) -> None:
     """Decode and encode as MP3; more than two channels become one."""
-    with open_recording(source) as recording, _created(target, "mp3") as outside:
+    with open_recording(source) as recording, created_container(target, "mp3") as outside:
         layout = "stereo" if recording.channels == 2 else "mono"
         rate_hz = min(_MP3_RATES_HZ, key=lambda rate: abs(rate - recording.sample_rate_hz))
         stream = outside.add_stream("mp3", rate=rate_hz, layout=layout, bit_rate=_MP3_BIT_RATE)
@@ -441,8 +447,9 @@ def _encode(source: Path, target: Path) -> None:
         outside.mux(stream.encode(None))
 
 
-def _created(target: Path, container_format: str) -> av.container.OutputContainer:
-    options = _WRITE[container_format]
+def created_container(target: Path, container_format: str) -> av.container.OutputContainer:
+    """A new container, which holds no trace of the source; its tags are none, its encoder fixed."""
+    options = _WRITE.get(container_format, {"fflags": "+bitexact"})
     return av.open(f"file:{target.absolute()}", "w", format=container_format, options=options)
 
 
@@ -453,48 +460,6 @@ def _frame(block: Samples, layout: str, sample_rate_hz: int) -> av.AudioFrame:
     frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(mixed), format="fltp", layout=layout)
     frame.sample_rate = sample_rate_hz
     return frame
-
-
-def _mp3_sound(packet: av.Packet[Any], pts: int) -> av.Packet[Any] | None:
-    """The MP3 frame of a packet, and no other byte, to begin at ``pts`` samples; None without one.
-
-    FFmpeg's packets include what surrounds a frame: tags in the middle of a file, Lyrics3, APE.
-    """
-    data = bytes(packet)
-    start = data.find(b"\xff")
-    while start >= 0:
-        frame = _mp3_frame(data, start)
-        if frame is not None:
-            sound = av.Packet(data[start : start + frame.n_bytes])
-            sound.time_base = Fraction(1, frame.sample_rate_hz)
-            sound.pts = sound.dts = pts
-            sound.duration = frame.n_samples
-            return sound
-        start = data.find(b"\xff", start + 1)
-    return None
-
-
-class _Mp3Frame(NamedTuple):
-    n_bytes: int
-    n_samples: int
-    sample_rate_hz: int
-
-
-def _mp3_frame(data: bytes, start: int) -> _Mp3Frame | None:
-    """The whole MP3 frame that begins at ``start``, read from its header (ISO 11172-3, 2.4.1.3)."""
-    if len(data) < start + 4:
-        return None
-    header = int.from_bytes(data[start : start + 4])
-    version, layer = header >> 19 & 3, header >> 17 & 3
-    bit_rate, rate, padding = header >> 12 & 15, header >> 10 & 3, header >> 9 & 1
-    if header >> 21 != 0x7FF or version == 1 or layer != 1 or bit_rate in (0, 15) or rate == 3:
-        return None
-    first = version == 3
-    sample_rate_hz = (44100, 48000, 32000)[rate] >> {3: 0, 2: 1, 0: 2}[version]
-    kbit_per_s = (_MPEG1_KBIT_PER_S if first else _MPEG2_KBIT_PER_S)[bit_rate - 1]
-    n_samples = 1152 if first else 576
-    n_bytes = n_samples * kbit_per_s * 125 // sample_rate_hz + padding
-    return _Mp3Frame(n_bytes, n_samples, sample_rate_hz) if len(data) >= start + n_bytes else None
 
 
 def _reason(error: Exception) -> str:

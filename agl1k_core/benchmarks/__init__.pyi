@@ -14,6 +14,7 @@ from .registry import (
     published_table,
 )
 from .tables import (
+    CREDITS,
     FOLDER_INFO,
     FOLDER_TABLE,
     PUBLISHED_FILE,
@@ -33,6 +34,7 @@ __all__ = [
     "Clip",
     "CLASSES",
     "SUBSET_CLASSES",
+    "CREDITS",
     "PRESENT_FROM",
     "load_benchmark",
     "read_demo",

@@ -65,6 +65,10 @@ class Clip:
         What the recordist wrote.
     classes
         Share of time, 0 to 1, of classes of ``CLASSES``.
+    author, licence, url
+        Who made the recording, the licence under which it may be used, and where it was published.
+    recorded
+        When it was recorded, as in the table.
 
     Examples
     --------
@@ -84,6 +88,10 @@ class Clip:
     title: str = ""
     description: str = ""
     classes: Mapping[str, float] = field(default_factory=dict)
+    author: str = ""
+    licence: str = ""
+    url: str = ""
+    recorded: str = ""
 
     def has(self, sound_class: str) -> bool:
         """Whether a class of ``CLASSES`` is heard for a share of at least ``PRESENT_FROM``."""

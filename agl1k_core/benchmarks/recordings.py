@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from agl1k_core.benchmarks.model import Benchmark, Clip
 from agl1k_core.file_names import named
 
-SUFFIXES = (".mp3", ".m4a", ".ogg", ".opus", ".flac", ".wav", ".aac")
+SUFFIXES = (".mp3", ".m4a", ".ogg", ".opus", ".flac", ".wav", ".aac", ".mka")
 
 #: Keys that are valid file names on every system; in others a hash replaces odd characters.
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")

@@ -28,6 +28,9 @@ PUBLISHED_FILE = "geoLocalization_schema.csv"
 FOLDER_TABLE = "clips.csv"
 FOLDER_INFO = "benchmark.json"
 
+#: Optional columns that say whose recording a clip is, as attributes of ``Clip``.
+CREDITS = ("author", "licence", "url", "recorded")
+
 _PUBLISHED_COLUMNS = (
     "key", "short_key", "longitude", "latitude", "altitude", "description", "title", "mp3name",
     "mp3seconds", "city", "country", "continent", "human_sounds", "animal", "music",
@@ -380,6 +383,7 @@ def _clip(row: TableRow, names: Mapping[str, str]) -> Clip:
         title=row.fields.get("title", ""),
         description=row.fields.get("description", ""),
         classes={name: value for name, value in classes.items() if value is not None},
+        **{name: row.text(name) for name in CREDITS},
     )
 
 

@@ -3,7 +3,8 @@
 ``docs/benchmark-format.md`` describes ``clips.csv``, ``benchmark.json`` and the recordings. The
 other files are ``report.csv`` (every clip and its verdict), ``summary.md``, ``curation.json``
 (settings), ``tags.json`` (the sounds in each clip) and ``review.csv`` (a person's decisions).
-Nothing depends on the time or the machine, so the same run writes the same bytes.
+Recordings are copied without their tags. Nothing depends on the time or the machine, so the same
+run writes the same bytes.
 """
 
 from __future__ import annotations
@@ -12,25 +13,36 @@ import csv
 import io
 import json
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from agl1k_core import __version__, audio, benchmarks, places
-from agl1k_core.benchmarks import CLASSES, SUFFIXES, TAGS, ClipTags, recording_name, tags_json
+from agl1k_core.audio import CopyKind, CopyNotWrittenError, StrippedCopy
+from agl1k_core.benchmarks import (
+    CLASSES,
+    CREDITS,
+    SUFFIXES,
+    TAGS,
+    ClipTags,
+    recording_name,
+    tags_json,
+)
 from agl1k_core.curation import analysis_rows
 from agl1k_core.curation.pipeline import KEEP, REJECT, Curated, Judged
-from agl1k_core.curation.selection import Reason
+from agl1k_core.curation.selection import Reason, Verdict
 from agl1k_core.curation.summary import summary_markdown
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown, written
-from agl1k_core.files import replacing, write_atomically
+from agl1k_core.files import write_atomically
 
 MARK, REPORT, SUMMARY = "curation.json", "report.csv", "summary.md"
 REVIEW = "review.csv"
+#: Times of copies begin on 2000-01-01; those of the recordings could help to place them.
+_FIRST_TIME_S = 946_684_800
 _MEASURES = ("rms_energy", "spectral_flatness", "clipping_ratio", "complexity_per_band")
 
 
@@ -51,7 +63,7 @@ def check_output(out: Path, recordings: Path) -> None:
 
 def write_folder(
     curated: Curated, out: Path, *, name: str = "", copied: Callable[[], None] | None = None
-) -> None:
+) -> Curated:
     """Write the folder of a benchmark, or update it.
 
     Parameters
@@ -65,6 +77,11 @@ def write_folder(
     copied
         Called after each copied recording.
 
+    Returns
+    -------
+    Curated
+        The result, in which a clip is out if no copy of its recording could be made.
+
     Raises
     ------
     Agl1kError
@@ -73,57 +90,75 @@ def write_folder(
     """
     check_output(out, curated.collection.folder)
     try:
-        _write(curated, out, name, copied)
+        done = _write(curated, out, name, copied)
     except OSError as error:
         raise Agl1kError(
             f"{shown(out)} cannot be written: {error.strerror}. Free some space, or choose another."
         ) from None
-    if not curated.chosen:
+    if not done.chosen:
         raise Agl1kError(f"No clip is left. {shown(out / REPORT)} says why for each.")
+    return done
 
 
-def _write(curated: Curated, out: Path, name: str, copied: Callable[[], None] | None) -> None:
+def _write(curated: Curated, out: Path, name: str, copied: Callable[[], None] | None) -> Curated:
     out.mkdir(parents=True, exist_ok=True)
     write_atomically(out / MARK, _json({"agl1k_version": __version__, **curated.provenance}))
     before = _files_of(out / benchmarks.FOLDER_TABLE)
-    names = {item.clip.key: _copy(item, out, copied) for item in curated.chosen}
-    if names:
+    curated, copies = _copied(curated, out, copied)
+    if copies:
         write_atomically(
-            out / benchmarks.FOLDER_TABLE, _csv([_clip_row(i, names) for i in curated.chosen])
+            out / benchmarks.FOLDER_TABLE, _csv([_clip_row(i, copies) for i in curated.chosen])
         )
     else:
         (out / benchmarks.FOLDER_TABLE).unlink(missing_ok=True)
-    for stale in before - {*names.values()}:
+    for stale in before - {copy.path.name for copy in copies.values()}:
         (out / stale).unlink(missing_ok=True)
     if not (out / benchmarks.FOLDER_INFO).exists():
         write_atomically(out / benchmarks.FOLDER_INFO, _json(_info(curated, out, name)))
     write_atomically(out / TAGS, _tags(curated))
-    write_atomically(out / REPORT, _csv(_report_rows(curated)))
+    write_atomically(out / REPORT, _csv(_report_rows(curated, copies)))
     write_atomically(out / SUMMARY, summary_markdown(curated))
+    return curated
 
 
-def _copy(item: Judged, out: Path, copied: Callable[[], None] | None) -> str:
-    """Copy a recording unless it is there already; returns its name in the folder."""
+def _copied(
+    curated: Curated, out: Path, copied: Callable[[], None] | None
+) -> tuple[Curated, dict[str, StrippedCopy]]:
+    """Copy the recordings of the clips that are in; a clip without a copy is out."""
+    copies: dict[str, StrippedCopy] = {}
+    judged: list[Judged] = []
+    for item in curated.judged:
+        if item.verdict.is_in:
+            try:
+                copies[item.clip.key] = _copy(item, out)
+            except CopyNotWrittenError:
+                raise
+            except Agl1kError as error:
+                item = replace(item, verdict=Verdict(Reason.NOT_COPIED, str(error)))
+            if copied:
+                copied()
+        judged.append(item)
+    return replace(curated, judged=tuple(judged)), copies
+
+
+def _copy(item: Judged, out: Path) -> StrippedCopy:
+    """Copy a recording without its tags, unless an earlier run has done that."""
     assert item.path
-    source = item.path
-    name = recording_name(replace(item.clip, file_name=source.name))
-    target = out / name
-    there = target.is_file() and _stamp(target) == _stamp(source)
-    if source.suffix.lower() not in SUFFIXES:
-        made = audio.tag_free_copy(source, out / f".{name}.mp3")
-        name = Path(name).with_suffix(made.suffix).name
-        made.replace(out / name)
-    elif not there:
-        with replacing(target) as part:
-            shutil.copy2(source, part)
-    if copied:
-        copied()
-    return name
+    target = out / recording_name(replace(item.clip, file_name=""))
+    for suffix, kind in product(SUFFIXES, CopyKind):
+        path = target.with_suffix(suffix)
+        if path.is_file() and path.stat().st_mtime_ns == _time_ns(item, kind):
+            return StrippedCopy(path, kind)
+    made = audio.stripped_copy(item.path, target)
+    time_ns = _time_ns(item, made.kind)
+    os.utime(made.path, ns=(time_ns, time_ns))
+    return made
 
 
-def _stamp(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
+def _time_ns(item: Judged, kind: CopyKind) -> int:
+    """The time that a copy gets: it tells a later run of which recording, and how, it was made."""
+    of = int(item.analysis.file_sha256[:7], 16) * len(CopyKind) + [*CopyKind].index(kind)
+    return (_FIRST_TIME_S + of) * 1_000_000_000
 
 
 def _files_of(table: Path) -> set[str]:
@@ -135,25 +170,26 @@ def _files_of(table: Path) -> set[str]:
     return {name for name in names if name and "/" not in name and not name.startswith(".")}
 
 
-def _clip_row(item: Judged, names: Mapping[str, str]) -> dict[str, Any]:
+def _clip_row(item: Judged, copies: Mapping[str, StrippedCopy]) -> dict[str, Any]:
     clip = item.clip
     return {
         "key": clip.key,
         "latitude": clip.lat,
         "longitude": clip.lon,
-        "file": names[clip.key],
+        "file": copies[clip.key].path.name,
         "city": clip.city,
         "country": clip.country,
         "continent": clip.continent,
         "title": clip.title,
         "description": clip.description,
+        **{name: getattr(clip, name) for name in CREDITS},
         "duration_s": analysis_rows.number(clip.duration_s),
         **{name: analysis_rows.number(clip.classes.get(name)) for name in CLASSES},
     }
 
 
-def _report_rows(curated: Curated) -> list[dict[str, Any]]:
-    rows = [_report_row(item, curated) for item in curated.judged]
+def _report_rows(curated: Curated, copies: Mapping[str, StrippedCopy]) -> list[dict[str, Any]]:
+    rows = [_report_row(item, curated, copies.get(item.clip.key)) for item in curated.judged]
     empty = dict.fromkeys(rows[0], "") if rows else {}
     detail = "The recording is not in the table."
     about = {"decision": "out", "reason": str(Reason.NO_LINE), "detail": detail}
@@ -163,7 +199,7 @@ def _report_rows(curated: Curated) -> list[dict[str, Any]]:
     return rows
 
 
-def _report_row(item: Judged, curated: Curated) -> dict[str, Any]:
+def _report_row(item: Judged, curated: Curated, copy: StrippedCopy | None) -> dict[str, Any]:
     clip, analysis, folder = item.clip, item.analysis, curated.collection.folder
     recorded = curated.collection.recorded.get(clip.key)
     return {
@@ -172,6 +208,7 @@ def _report_row(item: Judged, curated: Curated) -> dict[str, Any]:
         "decision": "in" if item.verdict.is_in else "out",
         "reason": str(item.verdict.reason),
         "detail": item.verdict.detail,
+        "copy": str(copy.kind) if copy else "",
         "outcome": analysis.outcome,
         "notes": " ".join(analysis.notes),
         "latitude": clip.lat,

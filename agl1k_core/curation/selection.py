@@ -41,6 +41,7 @@ class Reason(StrEnum):
     DURATION = "duration"
     NOT_LOCALIZABLE = "not_localizable"
     REJECTED = "rejected"
+    NOT_COPIED = "not_copied"
     CONTRADICTION = "contradiction"
     SAME_RECORDING = "same_recording"
     NEAR_DUPLICATE = "near_duplicate"

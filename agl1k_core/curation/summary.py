@@ -18,6 +18,7 @@ _SAID = {
     Reason.DURATION: "out: too short or too long",
     Reason.NOT_LOCALIZABLE: "out: not localizable",
     Reason.REJECTED: "out: rejected by a person",
+    Reason.NOT_COPIED: "out: no copy without tags could be made",
     Reason.CONTRADICTION: "out: the same recording is listed at several places",
     Reason.SAME_RECORDING: "out: the same recording is already in",
     Reason.NEAR_DUPLICATE: "out: another clip of the same place and time is in",

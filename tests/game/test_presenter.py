@@ -21,7 +21,7 @@ def leaks(view: object, clip: Clip) -> list[str]:
     text = json.dumps(asdict(view), ensure_ascii=False)  # type: ignore[call-overload]
     secrets = [clip.key, clip.title, clip.file_name, clip.description, clip.city, clip.country]
     secrets += [str(clip.lat), str(clip.lon), clip.continent, "human", "animal"]
-    secrets += [str(clip.classes["animal"])]
+    secrets += [str(clip.classes["animal"]), clip.author, clip.url, clip.recorded.replace("T", " ")]
     return [secret for secret in secrets if secret.casefold() in text.casefold()]
 
 
@@ -47,9 +47,8 @@ def test_no_view_reveals_a_clip_before_its_guess(game: Game, mode: str, timer_s:
             # Earlier clips may share words such as the continent with this one, and no number.
             assert set(leaks(each, clip)) <= revealed
         view = game.guess(view.token, player, 0, 0)
-        assert {clip.key, clip.title, clip.city, str(clip.classes["animal"])} <= {
-            *leaks(view, clip)
-        }
+        own = {clip.key, clip.title, clip.city, str(clip.classes["animal"]), clip.author, clip.url}
+        assert own <= {*leaks(view, clip)}
         revealed |= {clip.continent, "human", "animal"} if view.reveals else set()
         view = game.next_clip(view.token, player)
 

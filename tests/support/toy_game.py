@@ -49,6 +49,10 @@ def make_benchmark(n_clips: int = 40, slug: str = "toy") -> Benchmark:
                     "human": 0.8 if number // len(PLACES) % 2 else 0.0,
                     "animal": round(0.314007 + number / 100_000, 6),  # each its own
                 },
+                author=f"Authorof {number:03d}",
+                licence="CC-BY-4.0",
+                url=f"https://sounds.example/recordingof{number:03d}",
+                recorded=f"2019-02-03T04:05:{number:02d}.777",
             )
         )
     return Benchmark(slug, "Toy benchmark", "1", tuple(clips))

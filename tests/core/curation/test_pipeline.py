@@ -15,7 +15,7 @@ import av
 import numpy as np
 import pytest
 
-from agl1k_core import benchmarks
+from agl1k_core import audio, benchmarks
 from agl1k_core.audio import AcousticFilters, NoRoomError
 from agl1k_core.benchmarks import ClipTags, read_tags
 from agl1k_core.config import Config
@@ -307,6 +307,60 @@ def test_the_folder_is_a_benchmark(result: Curated, tmp_path: Path) -> None:
     assert all((out / clip.file_name).is_file() for clip in benchmark.clips)
     assert read_tags(out).clips["clip-000"] == ClipTags({raw.SPEECH: 1.0})
     assert not [path for path in out.iterdir() if path.name.startswith(".")]
+
+
+def test_tags_stay_behind_and_credits_come_along(tmp_path: Path) -> None:
+    folder, work, out = raw.write_collection(tmp_path / "raw", 4, ()), tmp_path / "work", tmp_path
+    place, rows = b"Timbuktu 16.7666,-3.0026", raw.read_csv(folder / "clips.csv")
+    for number, row in enumerate(rows):
+        path = folder / row["file"]
+        chunk = b"LIST" + (12 + len(place)).to_bytes(4, "little") + b"INFOINAM"
+        path.write_bytes(path.read_bytes() + chunk + len(place).to_bytes(4, "little") + place)
+        row |= {"author": f"A. {number}", "licence": "CC-BY-4.0", "url": "https://example.org/1"}
+        row["recorded"] = "2024-05-31T06:30"
+    raw.write_table(folder, rows)  # type: ignore[arg-type]
+    write_folder(curated(folder, work), out / "a")
+    assert not [name for name, content in raw.contents(out / "a").items() if place in content]
+    clips = benchmarks.read_folder(out / "a").clips
+    assert [(clip.author, clip.licence, clip.url, clip.recorded) for clip in clips] == [
+        (f"A. {number}", "CC-BY-4.0", "https://example.org/1", "2024-05-31T06:30")
+        for number in range(4)
+    ]
+    assert {row["copy"] for row in raw.read_csv(out / "a" / "report.csv")} == {"copied"}
+
+
+def test_copies_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, work, out = raw.write_collection(tmp_path / "raw", 4, ()), tmp_path / "work", tmp_path
+    write_folder(curated(folder, work), out / "a")
+    before = raw.contents(out / "a")
+    made: list[Path] = []
+
+    def noted(source: Path, target: Path) -> audio.StrippedCopy:
+        made.append(source)
+        return stripped(source, target)
+
+    stripped = audio.stripped_copy
+    monkeypatch.setattr(audio, "stripped_copy", noted)
+    write_folder(curated(folder, work), out / "a")
+    assert made == []
+    # copies as earlier versions made them, with tags and the recording's time
+    shutil.copy2(folder / "clip-001.wav", out / "a" / "clip-001.wav")
+    write_folder(curated(folder, work), out / "a")
+    assert [path.name for path in made] == ["clip-001.wav"]
+    assert raw.contents(out / "a") == before
+
+
+def test_a_clip_without_a_copy_is_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, work, out = raw.write_collection(tmp_path / "raw", 4, ()), tmp_path / "work", tmp_path
+    result = curated(folder, work)
+    (folder / "clip-002.wav").write_bytes(b"changed meanwhile")
+    written = write_folder(result, out / "a")
+    assert reasons(written)["clip-002"] is Reason.NOT_COPIED
+    rows = {row["key"]: row for row in raw.read_csv(out / "a" / "report.csv")}
+    assert (rows["clip-002"]["decision"], rows["clip-002"]["reason"]) == ("out", "not_copied")
+    assert "not audio" in rows["clip-002"]["detail"]
+    assert len(benchmarks.read_folder(out / "a")) == 3
+    assert "no copy without tags" in (out / "a" / "summary.md").read_text("utf-8")
 
 
 def test_a_person_s_decisions_count_in_the_next_run(forty: Path, tmp_path: Path) -> None:
