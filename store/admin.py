@@ -20,6 +20,7 @@ from typer.core import TyperGroup
 from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.hub import card
+from store.hub.comparing import Differences, compare, count_there, mend
 from store.hub.connect import limits_for, remote_for
 from store.hub.forget import forget as forget_player
 from store.hub.layout import KINDS, shard_name, to_parquet
@@ -27,7 +28,7 @@ from store.hub.lock import hub_lock
 from store.hub.outbox import ROWS_PER_SHARD, Outbox, published_rows
 from store.hub.publisher import Publisher
 from store.hub.reading import foreign, read_back
-from store.hub.remote import Remote
+from store.hub.remote import Remote, Tree
 from store.options import StoreOptions
 
 
@@ -70,15 +71,16 @@ def status(
 ) -> None:
     """Show what is stored, what is published, what waits, and what is wrong."""
     with _opened() as (_, database, remote):
-        backlog, published = Outbox(database).backlog(), card.count(database)
+        backlog = Outbox(database).backlog()
+        published, problems = _published(database, remote)
         found: dict[str, object] = {
             "dataset": remote.repo if remote else None,
-            "published_rows": published.rows,
+            "published_rows": published,
             "waiting_rows": backlog.rows,
             "waiting_files": backlog.shards,
             "withdrawn_still_published": backlog.withdrawn,
             "oldest_waiting_utc": backlog.oldest_utc.isoformat() if backlog.oldest_utc else None,
-            "problems": _problems(remote),
+            "problems": problems,
         }
     if as_json:
         typer.echo(json.dumps(found))
@@ -87,13 +89,23 @@ def status(
         typer.echo(f"{name}: {value}")
 
 
-def _problems(remote: Remote | None) -> list[str]:
+def _published(
+    database: Database, remote: Remote | None
+) -> tuple[dict[str, int] | None, list[str]]:
+    """The rows in the dataset, None if it cannot be read; and what is wrong with it."""
     if remote is None:
-        return []
+        return count_there(database, Tree("")), []
     try:
-        return foreign(remote.tree())
+        tree = remote.tree()
     except Agl1kError as error:
-        return [str(error)]
+        return None, [str(error)]
+    problems = foreign(tree)
+    if not tree.revision and not Outbox(database).is_blank():
+        problems.append(
+            f"The dataset {remote.repo} does not exist, or the token may not read it. The next "
+            "push creates it and publishes every row."
+        )
+    return count_there(database, tree), problems
 
 
 @app.command()
@@ -108,6 +120,67 @@ def push() -> None:
     typer.echo(f"{left.rows} rows wait, {left.withdrawn} withdrawn submissions are still published")
     if left:
         raise typer.Exit(1)
+
+
+@app.command()
+def verify(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Read the whole dataset, compare it with the database row by row, and name differences."""
+    with _opened() as (_, database, remote):
+        found = compare(database, _needed(remote))
+        waiting = Outbox(database).backlog().rows
+    _tell(found, waiting, as_json)
+
+
+@app.command()
+def republish() -> None:
+    """Publish again what the dataset lost, restore what is missing here, and verify."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    with _opened() as (options, database, remote):
+        with hub_lock(database, _WAIT_S) as mine:
+            if not mine:
+                raise Agl1kError(_BUSY)
+            mend(database, _needed(remote), compare(database, _needed(remote)))
+        if not Publisher(database, _needed(remote), limits_for(options.hub)).push(_WAIT_S):
+            raise Agl1kError(_BUSY)
+        found = compare(database, _needed(remote))
+        waiting = Outbox(database).backlog().rows
+    _tell(found, waiting, as_json=False)
+
+
+_WAIT_S = 60.0
+_BUSY = "The app is busy with the Hub. Try again later, or stop it first."
+_NAMES = {
+    "missing_there": "called published here, but missing in the dataset",
+    "missing_here": "in the dataset, but missing here",
+    "doubled": "more than once in the dataset",
+    "changed": "with other values in the dataset",
+    "still_there": "withdrawn or deleted, but still in the dataset",
+}
+
+
+def _tell(found: Differences, waiting: int, as_json: bool) -> None:
+    """Print the differences; exits with 1 if there are any."""
+    if as_json:
+        told = {"rows_there": found.rows_there, "waiting_rows": waiting, **found.by_name()}
+        typer.echo(json.dumps({**told, "problems": found.problems, "notes": found.notes}))
+    else:
+        rows = ", ".join(f"{n_rows} {kind}" for kind, n_rows in found.rows_there.items())
+        typer.echo(f"In the dataset: {rows}. Waiting here: {waiting} rows.")
+        for name, kinds in found.by_name().items():
+            for kind, ids in kinds.items():
+                typer.echo(f"{len(ids)} {kind} {_NAMES[name]}: {_some(ids)}")
+        for sentence in (*found.problems, *found.notes):
+            typer.echo(sentence, err=True)
+    if found:
+        typer.echo("Database and dataset differ. Run: agl1k admin republish", err=True)
+        raise typer.Exit(1)
+
+
+def _some(ids: list[str], most: int = 10) -> str:
+    more = f" and {len(ids) - most} more (all: --json)" if len(ids) > most else ""
+    return ", ".join(ids[:most]) + more
 
 
 @app.command()
@@ -155,7 +228,7 @@ def _export(database: Database, folder: Path, name: str) -> int:
                 path.write_bytes(content)
                 rows[kind.name] = rows.get(kind.name, 0) + len(part)
     folder.mkdir(parents=True, exist_ok=True)
-    numbers = card.count(database, published_only=False)
+    numbers = card.count_all(database)
     (folder / "README.md").write_text(card.build(name, list(rows), numbers, now), encoding="utf-8")
     return sum(rows.values())
 

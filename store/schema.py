@@ -240,6 +240,22 @@ class FileColumns(TypedColumns):
 submission_files = Table("submission_files", metadata, FileColumns)
 
 
+class RemovalColumns(TypedColumns):
+    """A request to delete something, also on other servers that publish in the same dataset.
+
+    ``subject`` is a hash: it matches an id that is known, and reveals none.
+    """
+
+    sequence: Named[int] = Column(SEQUENCE, primary_key=True)
+    removal_id: Named[str] = Column(SafeText, unique=True)
+    subject: Named[str] = Column(SafeText, index=True)
+    created_utc: Named[datetime] = Column(UtcDateTime)
+    shard: Named[str | None] = Column(SafeText)  # as in GuessColumns
+
+
+removals = Table("removals", metadata, RemovalColumns, sqlite_autoincrement=True)
+
+
 class ShardColumns(TypedColumns):
     """A file of the public dataset, sealed here or read from there.
 

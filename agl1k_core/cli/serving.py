@@ -43,5 +43,5 @@ def review(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
 )
 def admin(context: typer.Context) -> None:
-    """Maintain a server: status, push, restore, export, forget."""
+    """Maintain a server: status, push, verify, republish, restore, export, forget."""
     run_above("store.admin", ["agl1k admin", *context.args], needs="sqlalchemy")

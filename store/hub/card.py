@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import pyarrow as pa
 from huggingface_hub import DatasetCardData
-from sqlalchemy import distinct, func, select, true
+from sqlalchemy import ColumnElement, distinct, func, select, true
 
 from store.database import Database
-from store.hub.layout import GUESSES, KINDS, SKIPS, SUBMISSIONS, Kind
-from store.schema import guesses, submissions
+from store.hub.layout import GUESSES, KINDS, REMOVALS, SKIPS, SUBMISSIONS, Kind
+from store.schema import guesses, removals, shards, submissions
 
 LICENCE = "cc-by-4.0"
 _MARK = "<!-- AGL1K writes this page and overwrites it. -->"
@@ -30,16 +31,28 @@ class Numbers:
     last_utc: datetime | None
 
 
-def count(database: Database, *, published_only: bool = True) -> Numbers:
-    """Count the rows that are in a file, or all that may be published."""
-    counted = guesses.c.shard.is_not(None) if published_only else true()
-    published = submissions.c.shard.is_not(None) if published_only else true()
-    standing = published & submissions.c.withdrawn_utc.is_(None)
+def count(database: Database, pushing: Sequence[str] = ()) -> Numbers:
+    """Count the rows that are in the dataset, or will be with the files that are ``pushing``."""
+    there = select(shards.c.name).where(
+        shards.c.pushed_utc.is_not(None) | shards.c.name.in_(pushing)
+    )
+    return _count(database, lambda table: table.c.shard.in_(there))
+
+
+def count_all(database: Database) -> Numbers:
+    """Count all rows that may be published."""
+    return _count(database, lambda _: true())
+
+
+def _count(database: Database, published: Callable[[Any], ColumnElement[bool]]) -> Numbers:
+    counted = published(guesses)
+    standing = published(submissions) & submissions.c.withdrawn_utc.is_(None)
     is_guess = guesses.c.action == "guess"
     conditions = {
         GUESSES.name: counted & is_guess,
         SKIPS.name: counted & ~is_guess,
         SUBMISSIONS.name: standing,
+        REMOVALS.name: published(removals),
     }
     about_all = select(
         func.count(distinct(guesses.c.player_id)),
@@ -171,7 +184,8 @@ its id does not change. Each id occurs once; if a failed upload duplicates one, 
 The About tab of the arena shows your player id. Send it to the people who run the arena, or open a
 discussion here: they run `agl1k admin forget PLAYER_ID`, which rewrites the files without your
 rows, erases the history of this repository, and deletes the old files. A submission is withdrawn
-on the Submit tab, with its key or by the owner who was signed in, with the same effect.
+on the Submit tab, with its key or by the owner who was signed in, with the same effect. All servers
+that publish here delete the rows, too: `removals` names them by hashes, which reveal no id.
 Copies that others have made cannot be deleted.
 
 ## Licence and citation

@@ -8,9 +8,11 @@ from sqlalchemy import delete
 
 from agl1k_core.errors import Agl1kError
 from store.database import Database
+from store.hub.layout import REMOVALS
 from store.hub.lock import hub_lock
 from store.hub.outbox import Outbox
 from store.hub.remote import HubError, Remote
+from store.hub.removals import note_removal
 from store.hub.rewriting import take_out
 from store.schema import guesses, rounds
 
@@ -49,6 +51,7 @@ def forget(database: Database, remote: Remote | None, player_id: str) -> Forgott
 
 def _forget_here(database: Database, player_id: str, outcome: Forgotten) -> None:
     with database.write() as connection:
+        note_removal(connection, "player", [player_id])
         for table in (guesses, rounds):
             done = connection.execute(delete(table).where(table.c.player_id == player_id))
             if table is guesses:
@@ -64,10 +67,13 @@ def _forget_here(database: Database, player_id: str, outcome: Forgotten) -> None
 
 def _forget_there(database: Database, remote: Remote, player_id: str, outcome: Forgotten) -> None:
     try:
-        gone = take_out(remote, "player_id", [player_id])
-        Outbox(database).confirm(
-            gone.deleted
-        )  # the waiting files of these names were rewritten there
+        outbox = Outbox(database)
+        outbox.seal()
+        note = {file.name: file.content for file in outbox.pending(kind=REMOVALS)}
+        gone = take_out(remote, "player_id", [player_id], note)
+        if remote.revision():
+            outbox.confirm(note)
+        outbox.confirm(gone.deleted)  # the waiting files of these names were rewritten there
         outcome.rows_published = len(gone.rows)
         outcome.missed += gone.problems
         outcome.missed += [
@@ -85,7 +91,8 @@ def _out_of_reach(database: Database, remote: Remote | None) -> list[str]:
     sentences = ["Copies that others have made of the dataset, and backups of this database."]
     if remote is not None:
         sentences.append(
-            "Databases of other servers that publish in the same dataset: run this there, too."
+            "Databases of other servers that publish in the same dataset, until they push the next "
+            "time: they delete the player then. If one has stopped for good, run this there, too."
         )
     if database.url.get_backend_name() != "sqlite":
         sentences.append("PostgreSQL's write-ahead log, until PostgreSQL recycles it.")

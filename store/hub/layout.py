@@ -195,7 +195,22 @@ SUBMISSIONS = Kind(
         Field("created_utc", _TIME, "when it was submitted, in UTC"),
     ),
 )
-KINDS = {kind.name: kind for kind in (GUESSES, SKIPS, SUBMISSIONS)}
+REMOVALS = Kind(
+    "removals",
+    "what was deleted on request, so that every server that publishes here deletes it",
+    "removal_id",
+    (
+        Field("removal_id", _TEXT, "random id of the removal"),
+        Field(
+            "subject",
+            _TEXT,
+            "SHA-256, in hex, of `player:` or `submission:` and the id; a player's rows stored "
+            "before `created_utc` are meant",
+        ),
+        Field("created_utc", _TIME, "when it was deleted, in UTC"),
+    ),
+)
+KINDS = {kind.name: kind for kind in (GUESSES, SKIPS, SUBMISSIONS, REMOVALS)}
 
 _NAME = re.compile(
     r"data/(?P<kind>[a-z]+)/(?P<day>\d{4}-\d\d-\d\d)/[0-9a-z]+(-[0-9a-z]+)*\.parquet"

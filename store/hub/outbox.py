@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,12 +11,13 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlalchemy import ColumnElement, Connection, RowMapping, Table, func, select, update
+from sqlalchemy import ColumnElement, Connection, RowMapping, Table, func, select, true, update
 
 from store.database import Database
 from store.hub.layout import (
     GUESSES,
     KINDS,
+    REMOVALS,
     SCORES,
     SKIPS,
     SUBMISSIONS,
@@ -25,11 +26,23 @@ from store.hub.layout import (
     shard_name,
     to_parquet,
 )
-from store.schema import guesses, shards, submission_files, submissions
+from store.schema import guesses, removals, shards, submission_files, submissions
 
 #: The most rows in one file; rows of submissions contain whole files.
-ROWS_PER_SHARD = {GUESSES.name: 20_000, SKIPS.name: 20_000, SUBMISSIONS.name: 4}
-_TABLES = {GUESSES.name: guesses, SKIPS.name: guesses, SUBMISSIONS.name: submissions}
+ROWS_PER_SHARD = {
+    GUESSES.name: 20_000,
+    SKIPS.name: 20_000,
+    SUBMISSIONS.name: 4,
+    REMOVALS.name: 20_000,
+}
+#: The table of each kind of rows.
+TABLES: dict[str, Any] = {
+    GUESSES.name: guesses,
+    SKIPS.name: guesses,
+    SUBMISSIONS.name: submissions,
+    REMOVALS.name: removals,
+}
+_NAMES_AT_ONCE = 10_000  # SQLite accepts at most 32,766 parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +92,7 @@ class Outbox:
         It does not wait for rows of open transactions: they are sealed next time, even if their
         numbers are lower.
         """
-        table, replica = _TABLES[kind.name], self._database.replica_id
+        table, replica = TABLES[kind.name], self._database.replica_id
         with self._database.write() as connection:
             rows = _unsealed(connection, kind, ROWS_PER_SHARD[kind.name])
             if not rows:
@@ -93,12 +106,17 @@ class Outbox:
             _claim(connection, table, numbers, name)
         return len(rows)
 
-    def pending(self, limit: int = 50, max_bytes: int = 64 * 2**20) -> list[Shard]:
+    def pending(
+        self, limit: int = 50, max_bytes: int = 64 * 2**20, kind: Kind | None = None
+    ) -> list[Shard]:
         """The files to push next, oldest first, in total at most ``max_bytes`` (or one file)."""
         size = func.length(shards.c.content).label("size")
         waiting = (
             select(shards.c.name, size)
-            .where(shards.c.pushed_utc.is_(None))
+            .where(
+                shards.c.pushed_utc.is_(None),
+                true() if kind is None else shards.c.kind == kind.name,
+            )
             .order_by(shards.c.sealed_utc, shards.c.name)
             .limit(limit)
         )
@@ -126,6 +144,24 @@ class Outbox:
                 .values(pushed_utc=self._clock(), content=None)
             )
 
+    def release(self, there: Collection[str]) -> int:
+        """Unseal rows whose pushed file is not ``there`` any more; returns how many.
+
+        Call it when all new files have been read: a row that moved to another file is not released.
+        """
+        with self._database.read() as connection:
+            pushed = connection.scalars(
+                select(shards.c.name).where(shards.c.pushed_utc.is_not(None))
+            )
+            gone = [name for name in pushed if name not in there]
+        if not gone:
+            return 0
+        with self._database.write() as connection:
+            for start in range(0, len(gone), _NAMES_AT_ONCE):
+                part = shards.c.name.in_(gone[start : start + _NAMES_AT_ONCE])
+                connection.execute(shards.delete().where(part))
+            return sum(_unseal(connection, table) for table in (guesses, submissions, removals))
+
     def withdrawn(self) -> list[str]:
         """Ids of withdrawn submissions that may still be in a file."""
         query = select(submissions.c.submission_id).where(_STILL_OUT)
@@ -146,15 +182,8 @@ class Outbox:
 
         A file keeps its name, so that it replaces one that an unconfirmed push left on the Hub.
         """
-        n_dropped = 0
         with self._database.write() as connection:
-            waiting = select(shards).where(shards.c.pushed_utc.is_(None))
-            for row in connection.execute(waiting).all():
-                left = without(from_parquet(row.name, row.content), column, values)
-                n_dropped += row.n_rows - len(left)
-                if len(left) < row.n_rows:
-                    _replace(connection, row.name, left)
-        return n_dropped
+            return drop(connection, column, values)
 
     def backlog(self) -> Backlog:
         """What is waiting to be pushed or removed."""
@@ -196,6 +225,27 @@ _UNSEALED = submissions.c.shard.is_(None) & submissions.c.withdrawn_utc.is_(None
 _STILL_OUT = submissions.c.shard.is_not(None) & submissions.c.withdrawn_utc.is_not(None)
 
 
+def drop(connection: Connection, column: str, values: Sequence[str]) -> int:
+    """``Outbox.drop`` as part of a transaction."""
+    n_dropped = 0
+    waiting = select(shards).where(shards.c.pushed_utc.is_(None))
+    for row in connection.execute(waiting).all():
+        left = without(from_parquet(row.name, row.content), column, values)
+        n_dropped += row.n_rows - len(left)
+        if len(left) < row.n_rows:
+            _replace(connection, row.name, left)
+    return n_dropped
+
+
+def _unseal(connection: Connection, table: Any) -> int:
+    """Unseal the rows of files that are not known; returns the number of those to publish."""
+    lost = table.c.shard.is_not(None) & table.c.shard.not_in(select(shards.c.name))
+    standing = lost & submissions.c.withdrawn_utc.is_(None) if table is submissions else lost
+    n_rows = connection.scalar(select(func.count()).select_from(table).where(standing)) or 0
+    connection.execute(update(table).where(lost).values(shard=None))
+    return n_rows
+
+
 def without(table: pa.Table, column: str, values: Sequence[str]) -> pa.Table:
     """The table without the rows whose ``column`` is one of ``values``."""
     if column not in table.column_names:
@@ -206,6 +256,22 @@ def without(table: pa.Table, column: str, values: Sequence[str]) -> pa.Table:
 def published_rows(connection: Connection, kind: Kind, *conditions: ColumnElement[bool]) -> Any:
     """Rows of a kind with their published columns, oldest first, and their ``sequence``."""
     return (_published(kind, row._mapping) for row in connection.execute(_query(kind, *conditions)))
+
+
+def published_ids(connection: Connection, kind: Kind) -> dict[str, str | None]:
+    """The id of each row of a kind that may be published, and the file that it is sealed into."""
+    table = TABLES[kind.name]
+    query = select(table.c[kind.id_column], table.c.shard)
+    if kind is SUBMISSIONS:
+        query = query.where(submissions.c.withdrawn_utc.is_(None))
+    elif kind is not REMOVALS:
+        query = query.where(_is_of(kind))
+    return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def _is_of(kind: Kind) -> ColumnElement[bool]:
+    is_guess = guesses.c.action == "guess"
+    return is_guess if kind is GUESSES else ~is_guess
 
 
 def _query(kind: Kind, *conditions: ColumnElement[bool]) -> Any:
@@ -219,9 +285,9 @@ def _query(kind: Kind, *conditions: ColumnElement[bool]) -> Any:
             .where(submissions.c.withdrawn_utc.is_(None))
         )
         return query.where(*conditions).order_by(submissions.c.sequence)
-    is_guess = guesses.c.action == "guess"
-    mine = is_guess if kind is GUESSES else ~is_guess
-    return select(guesses).where(mine, *conditions).order_by(guesses.c.sequence)
+    if kind is REMOVALS:
+        return select(removals).where(*conditions).order_by(removals.c.sequence)
+    return select(guesses).where(_is_of(kind), *conditions).order_by(guesses.c.sequence)
 
 
 def _published(kind: Kind, row: RowMapping) -> dict[str, Any]:
@@ -235,7 +301,7 @@ def _published(kind: Kind, row: RowMapping) -> dict[str, Any]:
 
 
 def _unsealed(connection: Connection, kind: Kind, limit: int) -> list[dict[str, Any]]:
-    table = _TABLES[kind.name]
+    table = TABLES[kind.name]
     query = _query(kind, table.c.shard.is_(None)).limit(limit)
     locked = query.with_for_update(skip_locked=True, of=table)
     return [_published(kind, row._mapping) for row in connection.execute(locked)]

@@ -7,7 +7,8 @@ import random
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from agl1k_core.errors import Agl1kError
@@ -17,7 +18,8 @@ from store.hub.layout import KINDS, kind_of
 from store.hub.lock import hub_lock
 from store.hub.outbox import Backlog, Outbox, Shard
 from store.hub.reading import read_back
-from store.hub.remote import CARD, MAX_FILES_PER_COMMIT, HubError, Remote
+from store.hub.remote import CARD, MAX_FILES_PER_COMMIT, HubError, Remote, Tree
+from store.hub.removals import note_withdrawals
 from store.hub.rewriting import join_days, take_out
 
 log = logging.getLogger("agl1k.hub")
@@ -65,7 +67,7 @@ class Publisher:
         rng: random.Random | None = None,
     ) -> None:
         self._database = database
-        self._remote = remote
+        self.remote = remote
         self._limits = limits
         self._rng = rng or random.Random()
         self._outbox = Outbox(database)
@@ -77,6 +79,9 @@ class Publisher:
         self._admitted = 0
         self._closed_until = 0.0
         self._is_read_back = False
+        self._tree = Tree("")
+        self._unreadable: set[str] = set()
+        self._told: set[str] = set()
         self._failures = 0
         self._commits: deque[float] = deque()
         self._declared: set[str] | None = None
@@ -167,14 +172,18 @@ class Publisher:
             self._wake.wait(min(left_s, _REFRESH_S))
             self._refresh()
 
-    def push(self) -> bool:
-        """Do everything that is due; False if another process is at it.
+    def push(self, wait_s: float = 0) -> bool:
+        """Do everything that is due; False if another process is at it for longer than ``wait_s``.
 
         Raises ``Agl1kError`` if the Hub or the database fails; repeat the call then.
         """
-        with hub_lock(self._database) as mine:
-            if mine:
-                self._work()
+        with hub_lock(self._database, wait_s) as mine:
+            try:
+                if mine:
+                    self._work()
+            except Exception:
+                self._tree = Tree("")  # what was sent may have been applied: look again
+                raise
         return mine
 
     def turn(self) -> float:
@@ -218,8 +227,8 @@ class Publisher:
         self._state = state
 
     def _work(self) -> None:
-        if not self._is_read_back:
-            self._read_back()
+        self._look()
+        note_withdrawals(self._database)
         self._outbox.seal()
         self._push()
         self._take_withdrawn_out()
@@ -227,26 +236,46 @@ class Publisher:
         if self._joined_on != today and not self._ending.is_set():
             self._join(today)
 
-    def _read_back(self) -> None:
-        tree = self._remote.tree()
+    def _look(self) -> None:
+        """Make the dataset if there is something for it, and read what has changed there."""
+        if self._tree.revision and self.remote.revision() == self._tree.revision:
+            return
+        tree = self.remote.tree()
+        if not tree.revision and not self._outbox.is_blank():
+            self.remote.ensure()
+            tree = self.remote.tree()
         if self.is_reading_back:
             self._closed_until = time.monotonic() + self._limits.read_back_s
-        found = read_back(self._database, self._remote, tree)
-        self._is_read_back = True
+        self._read_back(tree)
+        self._tree, self._declared = tree, None
+
+    def _read_back(self, tree: Tree) -> None:
+        found = read_back(self._database, self.remote, tree, self._unreadable)
+        self._unreadable.update(found.unreadable)
         self._closed_until = 0.0
-        log.info("event=read_back files=%d rows=%d", found.files, found.rows)
+        if found.files or not self._is_read_back:
+            log.info("event=read_back files=%d rows=%d", found.files, found.rows)
+        self._is_read_back = True
+        if found.released:
+            log.warning(
+                "event=missing rows=%d: the dataset does not have them any more; they are "
+                "published again", found.released,
+            )  # fmt: skip
+        if found.removed:
+            log.info("event=removed rows=%d: another server deleted them", found.removed)
         for problem in found.problems:
-            log.warning("event=read_back: %s", problem)
+            if problem not in self._told:
+                log.warning("event=read_back: %s", problem)
+        self._told = set(found.problems) | self._told
 
     def _push(self) -> None:
-        while files := self._outbox.pending(MAX_FILES_PER_COMMIT):
-            if self._declared is None:
-                self._remote.ensure()
+        while self._tree.revision and (files := self._outbox.pending(MAX_FILES_PER_COMMIT)):
             content = {file.name: file.content for file in files}
             page = self._page_for(files)
             self._spend_commit()
-            made = self._remote.commit(_message(files), content | page)
-            self._outbox.confirm([file.name for file in files])
+            made = self.remote.commit(_message(files), content | page, parent=self._tree.revision)
+            self._outbox.confirm(content)
+            self._tree = _after(self._tree, made, content | page)
             rows = sum(file.n_rows for file in files)
             log.info("event=pushed files=%d rows=%d commit=%s", len(files), rows, made)
 
@@ -255,15 +284,17 @@ class Publisher:
         kinds = {kind.name for file in files if (kind := kind_of(file.name))}
         if self._declared is not None and kinds <= self._declared:
             return {}
-        return self._page(kinds)
+        return self._page(kinds, [file.name for file in files])
 
-    def _page(self, kinds: set[str], *, anew: bool = False) -> dict[str, bytes]:
-        tree = self._remote.tree()
+    def _page(
+        self, kinds: set[str], pushing: Sequence[str] = (), *, anew: bool = False
+    ) -> dict[str, bytes]:
+        tree = self._tree
         there = {kind.name for name in tree.files if (kind := kind_of(name))}
         self._declared = kinds | there
         old = ""
         if CARD in tree.files:
-            old = self._remote.read(tree.revision, [CARD])[CARD].decode("utf-8", "replace")
+            old = self.remote.read(tree.revision, [CARD])[CARD].decode("utf-8", "replace")
             if not card.is_ours(old):
                 log.warning(
                     "event=page: the dataset's README.md was not written by AGL1K and is left "
@@ -274,8 +305,8 @@ class Publisher:
         if is_right or card.is_newer(old):  # a newer server's page declares more than ours
             return {}
         wanted = [name for name in KINDS if name in self._declared]
-        numbers, now = card.count(self._database), datetime.now(UTC)
-        return {CARD: card.build(self._remote.repo, wanted, numbers, now).encode()}
+        numbers, now = card.count(self._database, pushing), datetime.now(UTC)
+        return {CARD: card.build(self.remote.repo, wanted, numbers, now).encode()}
 
     def _take_withdrawn_out(self) -> None:
         ids = self._outbox.withdrawn()
@@ -283,22 +314,23 @@ class Publisher:
             return
         self._outbox.drop("submission_id", ids)
         self._spend_commit()
-        gone = take_out(self._remote, "submission_id", ids)
+        gone = take_out(self.remote, "submission_id", ids)
         self._outbox.confirm(gone.deleted)  # the waiting files of these names were rewritten there
         self._outbox.taken_out(ids)
+        self._tree = Tree("")
         log.info("event=withdrawn submissions=%d rows=%d", len(ids), len(gone.rows))
 
     def _join(self, today: str) -> None:
         """Once a day: read what others published, join files by day, update the page."""
         if self._outbox.nothing_published():
             return
-        if self._joined_on:
-            self._read_back()
-        done = join_days(self._remote, today)
+        done = join_days(self.remote, today)
+        self._look()
         page = self._page(set(), anew=bool(done.n_deleted))
         if page:
             self._spend_commit()
-            self._remote.commit("Update the page", page)
+            self.remote.commit("Update the page", page)
+            self._tree = Tree("")
         self._joined_on = today
         log.info("event=joined files=%d into=%d", done.n_deleted, len(done.made))
 
@@ -313,6 +345,14 @@ class Publisher:
                 "This hour's commits are used up; the rest is pushed later.", None, wait_s
             )
         self._commits.append(now)
+
+
+def _after(tree: Tree, revision: str, sent: Mapping[str, bytes]) -> Tree:
+    """The dataset after a commit; unknown if it may have changed nothing, and so proves nothing."""
+    if tree.files.keys() & sent.keys() - {CARD}:
+        return Tree("")
+    sizes = {name: len(content) for name, content in sent.items()}
+    return replace(tree, revision=revision, files={**tree.files, **sizes})
 
 
 def _message(files: list[Shard]) -> str:

@@ -104,6 +104,17 @@ class Remote:
 
         self._call(ensure)
 
+    def revision(self) -> str:
+        """The newest revision; "" if the repository does not exist."""
+
+        def revision() -> str:
+            try:
+                return str(self._api.repo_info(**self._where).sha)
+            except RepositoryNotFoundError:
+                return ""
+
+        return self._call(revision, _LISTING_S)
+
     def tree(self) -> Tree:
         """All files of the newest revision; none if the repository does not exist."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -32,6 +32,9 @@ _AGAIN = (
     503,
     504,
 )  # someone else was faster, or the commit was applied after all
+
+
+NO_FILES: Mapping[str, bytes] = {}
 
 
 @dataclass
@@ -95,6 +98,25 @@ def _readable(contents: dict[str, bytes]) -> dict[str, pa.Table]:
     return tables
 
 
+def drop_rows(remote: Remote, superfluous: Mapping[str, Collection[str]]) -> None:
+    """Rewrite files without some of their rows, by id, and without repeated ones.
+
+    Raises ``HubError``, and changes nothing if another server commits at the same time.
+    """
+    tree = remote.tree()
+    parent = tree.revision
+    for batch in batches(tree, [name for name in superfluous if name in tree.files]):
+        contents = remote.read(tree.revision, batch)
+        add: dict[str, bytes] = {}
+        tables = _readable(contents)
+        for name, table in tables.items():
+            kind = KINDS[table.schema.metadata[b"agl1k"].decode()]
+            left = without(joined(kind, [table]), kind.id_column, [*superfluous[name]])
+            add |= _renamed(name, left)
+        gone = [name for name in tables if name not in add]
+        parent = remote.commit("Mend rows", add, gone, parent)
+
+
 @dataclass
 class TakenOut:
     """The rows and files that were removed, and the files that could not be read."""
@@ -104,15 +126,18 @@ class TakenOut:
     problems: list[str] = field(default_factory=list)
 
 
-def take_out(remote: Remote, column: str, values: Sequence[str]) -> TakenOut:
+def take_out(
+    remote: Remote, column: str, values: Sequence[str], note: Mapping[str, bytes] = NO_FILES
+) -> TakenOut:
     """Rewrite every file that has rows with one of ``values``, then erase the old ones.
 
-    Raises ``HubError`` if the Hub fails; repeat the call then.
+    ``note`` are files to add first, from which other servers know that this was on purpose. Raises
+    ``HubError`` if the Hub fails; repeat the call then.
     """
     outcome = TakenOut()
     for attempt in range(_TRIES):
         try:
-            _rewrite(remote, column, values, outcome)
+            _rewrite(remote, column, values, note, outcome)
             break
         except HubError as error:
             if error.status not in _AGAIN or attempt == _TRIES - 1:
@@ -123,10 +148,18 @@ def take_out(remote: Remote, column: str, values: Sequence[str]) -> TakenOut:
     return outcome
 
 
-def _rewrite(remote: Remote, column: str, values: Sequence[str], outcome: TakenOut) -> None:
+def _rewrite(
+    remote: Remote,
+    column: str,
+    values: Sequence[str],
+    note: Mapping[str, bytes],
+    outcome: TakenOut,
+) -> None:
     tree = remote.tree()
     parent = tree.revision
     outcome.problems = []
+    if note and parent:
+        parent = remote.commit("Note what is taken out", note, parent=parent)
     wanted = [name for name in tree.files if column in _columns(name)]
     for batch in batches(tree, wanted):
         add: dict[str, bytes] = {}

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 from agl1k_core.cli.main import app
 from store.database import Database
 from store.guesses import Guess, GuessStore
+from store.hub.layout import KINDS
 from tests.support.fake_hub import WRITE, FakeHub
 from tests.support.hub_help import ids_on
 
@@ -96,6 +97,41 @@ def test_a_push_that_fails_exits_with_1_even_if_nothing_waits(
     result = run("push")
     assert result.exit_code == 1
     assert "The Hub answered with status 507 at 127.0.0.1" in result.stderr
+
+
+def test_a_deleted_dataset_is_named_and_mended(
+    published: FakeHub, tmp_path: Path, make_guess: MakeGuess
+) -> None:
+    record(tmp_path, *(make_guess(position=n, action=["guess", "skip"][n % 2]) for n in range(5)))
+    assert run("push").exit_code == 0
+    ids = ids_on(published)
+    assert run("verify").exit_code == 0
+    del published.repos["tester/plays"]
+    told = json.loads(run("status", "--json").stdout)
+    assert told["published_rows"] == dict.fromkeys(KINDS, 0)
+    assert "does not exist" in told["problems"][0]
+    result = run("verify")
+    assert result.exit_code == 1
+    assert "3 guesses called published here, but missing in the dataset: " in result.stdout
+    assert all(row_id in result.stdout for row_id in ids)
+    assert "Run: agl1k admin republish" in result.stderr
+    mended = run("republish")
+    assert mended.exit_code == 0, mended.stderr
+    assert ids_on(published) == ids
+    rows = json.loads(run("verify", "--json").stdout)["rows_there"]
+    assert rows == json.loads(run("status", "--json").stdout)["published_rows"]
+    assert (rows["guesses"], rows["skips"]) == (3, 2)
+
+
+def test_status_claims_nothing_about_a_hub_that_cannot_be_reached(
+    tmp_path: Path, published: FakeHub, make_guess: MakeGuess
+) -> None:
+    record(tmp_path, make_guess())
+    assert run("push").exit_code == 0
+    published.fail(path="/api/datasets", status=507)
+    told = json.loads(run("status", "--json").stdout)
+    assert told["published_rows"] is None
+    assert "status 507" in told["problems"][0]
 
 
 def test_without_a_dataset(tmp_path: Path, make_guess: MakeGuess) -> None:

@@ -16,6 +16,7 @@ from tests.support.hub_kills import Outcome, kill_often
 def check(outcome: Outcome) -> None:
     assert outcome.acknowledged >= 100
     assert (outcome.lost, outcome.doubled, outcome.waiting) == (0, 0, 0)
+    assert outcome.differing == 0
     assert outcome.published_but_not_stored == 0
 
 

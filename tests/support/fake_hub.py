@@ -10,6 +10,7 @@ import asyncio
 import base64
 import hashlib
 import json
+import re
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -91,6 +92,7 @@ class FakeHub:
 
     def __init__(self) -> None:
         self.repos: dict[str, Repo] = {}
+        self.renamed: dict[str, str] = {}
         self.uploads: dict[str, bytes] = {}
         self.faults: list[Fault] = []
         self.begun: list[str] = []
@@ -104,12 +106,20 @@ class FakeHub:
         return self.endpoint.replace("127.0.0.1", "localhost")
 
     def repo(self, name: str = "tester/plays") -> Repo:
+        """The repository of a name, or what it was renamed to."""
+        while name not in self.repos and name in self.renamed:
+            name = self.renamed[name]
         return self.repos[name]
 
     def create(self, name: str = "tester/plays") -> Repo:
         repo = self.repos[name] = Repo()
         repo.add("initial commit", {".gitattributes": Blob(ATTRIBUTES, False)})
         return repo
+
+    def rename(self, old: str, new: str) -> None:
+        """Move a repository; requests to its old name are redirected, as on the real Hub."""
+        self.repos[new] = self.repos.pop(old)
+        self.renamed[old] = new
 
     def fail(self, **fault: Any) -> None:
         with self._lock:
@@ -174,7 +184,10 @@ async def _spoilt(
     hub.begun.append(request.url.path)
     fault = hub.take_fault(request.url.path) or Fault(status=0)
     await asyncio.sleep(fault.delay_s)
-    if fault.status == 0 or fault.after:
+    moved = _moved(hub, request)
+    if moved and not fault.status:
+        answer = Response(status_code=307, headers={"Location": moved})
+    elif fault.status == 0 or fault.after:
         answer = await call_next(request)
     if fault.status:
         answer = _error(fault.status, "injected fault", **fault.headers)
@@ -182,6 +195,15 @@ async def _spoilt(
         answer = StreamingResponse(_drip(fault.drip_s), answer.status_code)
     hub.requests.append((request.method, request.url.path, answer.status_code))
     return answer
+
+
+def _moved(hub: FakeHub, request: Request) -> str:
+    """The address of a request to a renamed repository; "" if it was not renamed."""
+    found = re.search(r"/datasets/([^/]+/[^/.]+)", request.url.path)
+    if found is None or found[1] in hub.repos:
+        return ""
+    new = hub.renamed.get(found[1])
+    return str(request.url).replace(f"/datasets/{found[1]}", f"/datasets/{new}", 1) if new else ""
 
 
 async def _drip(pause_s: float) -> AsyncIterator[bytes]:

@@ -15,12 +15,14 @@ from typing import Any
 
 from store.database import Database
 from store.guesses import GuessStore
+from store.hub.comparing import compare
 from store.hub.outbox import Outbox
 from store.hub.publisher import Publisher
 from store.hub.rewriting import join_days
 from tests.support.fake_hub import FakeHub, serving
 from tests.support.hub_help import ids_on, remote_to
 from tests.support.processes import GuessWriter
+from tests.support.waiting import eventually
 
 FAULTS: list[dict[str, Any]] = [
     {"status": 412},
@@ -33,6 +35,9 @@ FAULTS: list[dict[str, Any]] = [
     {"status": 500, "path": "/tree/"},
     {"status": 500, "path": "/stored/"},
 ]
+
+
+STRIKES = ("delete", "make again", "empty", "rename")
 
 
 @dataclass(frozen=True)
@@ -49,10 +54,14 @@ class Outcome:
     doubled_after_joining: int
     published_but_not_stored: int
     waiting: int
+    differing: int
 
 
 def kill_often(urls: list[str], n_kills: int, seed: int = 0) -> Outcome:
-    """Run a writer for each database, killed ``n_kills`` times; then let the rest be pushed."""
+    """Run a writer for each database, killed ``n_kills`` times; then let the rest be pushed.
+
+    Before every second kill the dataset is deleted, emptied, made again or renamed.
+    """
     rng, hub, acknowledged = random.Random(seed), FakeHub(), list[str]()
     n_faults = 0
     with serving(hub):
@@ -65,11 +74,32 @@ def kill_often(urls: list[str], n_kills: int, seed: int = 0) -> Outcome:
             for writer in writers:
                 acknowledged += writer.read(rng.randrange(50, 300))
             _wait_for_a_commit(hub, rng.choice([0, 10, 10, 10]))
+            if rng.random() < 0.5:
+                _strike(hub, rng.choice(STRIKES))
+                _wait_for_a_commit(hub, rng.choice([0, 1, 10]))
             time.sleep(rng.uniform(0, 0.3))  # some are killed during a request, some after
             for writer in writers:
                 acknowledged += writer.kill()
         hub.faults.clear()
         return _counted(hub, urls, acknowledged, n_kills, n_faults)
+
+
+def _strike(hub: FakeHub, how: str) -> None:
+    """Do what people do to datasets."""
+    name = "tester/plays"
+    while name not in hub.repos and name in hub.renamed:
+        name = hub.renamed[name]
+    if name not in hub.repos:
+        return
+    if how == "rename":
+        hub.rename(name, f"tester/plays-{len(hub.renamed) + 1}")
+    elif how == "empty":
+        attributes = hub.repos[name].head.files[".gitattributes"]
+        hub.repos[name].add("empty", {".gitattributes": attributes})
+    else:
+        del hub.repos[name]
+        if how == "make again":
+            hub.create(name)
 
 
 def _wait_for_a_commit(hub: FakeHub, at_most_s: float) -> None:
@@ -82,10 +112,13 @@ def _counted(
     hub: FakeHub, urls: list[str], acknowledged: list[str], n_kills: int, n_faults: int
 ) -> Outcome:
     stored: set[str] = set()
-    waiting = 0
+    waiting = differing = 0
+    for url in urls * 2:  # twice: each reads what the other published
+        with Database(url) as database:
+            eventually(Publisher(database, remote_to(hub)).push)
     for url in urls:
         with Database(url) as database:
-            Publisher(database, remote_to(hub)).turn()
+            differing += len(compare(database, remote_to(hub)).by_name())
             waiting += Outbox(database).backlog().rows
             stored |= {guess.guess_id for guess in GuessStore(database).of_benchmark("demo")}
     published = Counter(ids_on(hub))
@@ -103,6 +136,7 @@ def _counted(
         doubled_after_joining=sum(n > 1 for n in joined.values()),
         published_but_not_stored=len(published.keys() - stored),
         waiting=waiting,
+        differing=differing,
     )
 
 
