@@ -14,7 +14,7 @@ from tqdm import tqdm
 from agl1k_core import curation, tagging
 from agl1k_core.audio import AcousticFilters
 from agl1k_core.cli.analysis_tables import filter_table, tag_table
-from agl1k_core.cli.console import print_csv, say, warn
+from agl1k_core.cli.console import print_csv, say, warn, warn_all
 from agl1k_core.config import Config
 from agl1k_core.curation import (
     Analysis,
@@ -203,6 +203,8 @@ def curate(
     )
     analyzer = Analyzer(limits, None if tagger == "none" else tagger_maker(tagger, weights))
     selection = SelectionRules(target, balance, min_distance_km, min_hours, max_per_country)
+    model = Localizability.load(localizability) if localizability else None
+    warn_all(model.remarks if model else ())
     collection = open_collection(source, recordings, Config.from_env())
     check_output(output, collection.folder)
     with tqdm(unit="file", disable=None) as bar:
@@ -211,7 +213,7 @@ def curate(
             analyzer,
             curation.Rules(selection, min_duration_s, max_duration_s),
             work or output.with_name(f"{output.name}.work"),
-            model=Localizability.load(localizability) if localizability else None,
+            model=model,
             decisions=read_decisions(output),
             workers=workers,
             analyze=partial(analyze_on_ray, address=ray) if ray else analyze_all,

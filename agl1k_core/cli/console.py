@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -85,6 +85,12 @@ def say(text: str) -> None:
 def warn(text: str) -> None:
     """Print lines on stderr."""
     typer.echo(shown_lines(text), err=True)
+
+
+def warn_all(sentences: Iterable[str]) -> None:
+    """Print sentences on stderr, one per line."""
+    for sentence in sentences:
+        warn(shown(sentence))
 
 
 def print_csv(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -24,15 +24,23 @@ from agl1k_core.cli.building import (
     show_progress,
     tagger_maker,
 )
-from agl1k_core.cli.console import JsonOption, PredictionFile, benchmark_of, say, warn, write_text
+from agl1k_core.cli.console import (
+    JsonOption,
+    PredictionFile,
+    benchmark_of,
+    say,
+    warn,
+    warn_all,
+    write_text,
+)
 from agl1k_core.config import Config
 from agl1k_core.curation import Analyzer
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
-from agl1k_core.localizability import Localizability
+from agl1k_core.localizability import ApiJudge, Localizability
 
 if TYPE_CHECKING:
-    from agl1k_core.localizability import ReportInput
+    from agl1k_core.localizability import Evidence, Judge, Observations, ReportInput
 
 app = typer.Typer(
     help="How much sounds reveal about a place: rate a model's reasoning, fit, report.",
@@ -73,9 +81,20 @@ def rate(
     workers: WorkersOption = WORKERS,
     threads: Annotated[int, typer.Option(min=1, max=64, help="Ratings requested at once.")] = 8,
     attempts: Annotated[int, typer.Option(min=1, max=20, help="Attempts per rating.")] = 5,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds until an answer must be complete.")
+    ] = localizability.TIMEOUT_S,
     temperature: Annotated[
         float, typer.Option(help="Temperature sent to the judges; not sent if below 0.", max=2)
     ] = 0.0,
+    prompt: Annotated[
+        Path | None,
+        typer.Option(
+            "--prompt",
+            dir_okay=False,
+            help="A text with {categories} and {reasoning}, such as the paper's judge prompt.",
+        ),
+    ] = None,
 ) -> None:
     """Let judges rate what each sound contributed to a model's reasoning. Run again to resume."""
     work = work or output.with_name(f"{output.name}.work")
@@ -85,7 +104,9 @@ def rate(
         key=Config.from_env().judge_key,
         cache_dir=work / "judged",
         attempts=attempts,
+        timeout_s=timeout,
         temperature=temperature if temperature >= 0 else None,
+        **({"prompt": localizability.read_prompt(prompt)} if prompt else {}),
     )
     on = benchmark_of(benchmark)
     read = predictions.read_predictions(file, on)
@@ -95,21 +116,38 @@ def rate(
             on, read.keys, analyzer, work, workers=workers, progress=partial(show_progress, bar)
         )
     evidence, left_out = localizability.gather(on, read, presences)
-    warn(f"{len(evidence)} of {len(read)} records are rated{_left_out(left_out)}.")
+    warn(f"{len(evidence)} of {len(read)} records can be rated{_left_out(left_out)}.")
     if not evidence:
         raise Agl1kError("There is nothing to rate.")
-    with tqdm(total=len(evidence) * len(judges), unit="rating", disable=None) as bar:
-        observations, problems = localizability.observe(
-            evidence, judges, threads=threads, done=bar.update
-        )
-    _print_failures(problems)
+    observations = _observed(evidence, judges, threads)
     if observations.silent_judges:
         raise Agl1kError(
             f"{', '.join(observations.silent_judges)} rated nothing, so nothing was written. Run "
             "the same command again once it answers (existing ratings are kept), or leave it out."
         )
     localizability.write_ratings(output, observations, made_by)
-    say(f"{len(evidence)} recordings, rated by {', '.join(observations.ratings)}: {shown(output)}")
+    by_judge = (f"{name} rated {n}" for name, n in observations.n_rated.items())
+    say(
+        f"{shown(output)}: {len(evidence)} recordings; of the {observations.n_to_rate} with known "
+        f"sounds, {', '.join(by_judge)}"
+    )
+
+
+def _observed(evidence: Sequence[Evidence], judges: Sequence[Judge], threads: int) -> Observations:
+    """The ratings; what failed, and what differed from what was asked for, is printed."""
+    try:
+        with tqdm(total=len(evidence) * len(judges), unit="rating", disable=None) as bar:
+            observations, problems = localizability.observe(
+                evidence, judges, threads=threads, done=bar.update
+            )
+    except KeyboardInterrupt:
+        warn("Stopped. The answers so far are kept; run the same command again to go on.")
+        raise typer.Exit(130) from None
+    _print_failures(problems)
+    for judge in judges:
+        if isinstance(judge, ApiJudge):
+            warn_all(judge.remarks)
+    return observations
 
 
 def _left_out(left_out: Counter[str]) -> str:
@@ -118,8 +156,7 @@ def _left_out(left_out: Counter[str]) -> str:
 
 
 def _print_failures(problems: Sequence[str]) -> None:
-    for problem in problems[:5]:
-        warn(problem)
+    warn_all(problems[:5])
     if len(problems) > 5:
         warn(f"… and {len(problems) - 5} more ratings that failed.")
 
@@ -140,16 +177,27 @@ def fit_model(
     theta: Annotated[
         float, typer.Option(help="Higher scores are localizable.")
     ] = localizability.THETA,
+    min_recordings: Annotated[
+        int,
+        typer.Option(
+            "--min-recordings", min=1, help="Slopes from fewer recordings do not make P and N."
+        ),
+    ] = 1,
 ) -> None:
     """Fit equation (1) of "The Sonar Moment" to tables of ratings."""
     observations, tagger = localizability.read_ratings(files)
     model = localizability.fit(
-        observations, alpha=alpha, gamma_km=gamma_km, theta=theta, tagger=tagger
+        observations,
+        alpha=alpha,
+        gamma_km=gamma_km,
+        theta=theta,
+        min_recordings=min_recordings,
+        tagger=tagger,
     )
     model.save(output)
     _show(localizability.ReportInput(model, observations, observations.presences))
     if not model.positive:
-        warn(f"No category's slope is above {alpha:.4g}, so no recording can be localizable.")
+        warn("No category is in P, so no recording can be localizable.")
     say(f"The model is in {shown(output)}")
 
 
@@ -201,6 +249,7 @@ def _report_input(
 def _show(source: ReportInput) -> None:
     from agl1k_core.cli import reports
 
+    warn_all(source.model.remarks)
     for line in localizability.about_lines(source):
         say(line)
     say(reports.category_table(localizability.category_rows(source.model)))

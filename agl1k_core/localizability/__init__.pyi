@@ -1,6 +1,7 @@
 """Audio Localizability: how much the sounds of a recording reveal about its place."""
 
 from .agreement import Agreement, by_continent, judge_agreement
+from .api_judge import ApiJudge, read_prompt
 from .evidence import gather
 from .figures import (
     agreement_figure,
@@ -8,18 +9,10 @@ from .figures import (
     examples_figure,
     top_categories_figure,
 )
-from .judges import ApiJudge, Judge, WordMatchJudge, choose_judges
-from .model import (
-    ALPHA,
-    GAMMA_KM,
-    THETA,
-    Evidence,
-    Localizability,
-    Observations,
-    fit,
-    observe,
-    tagger_of,
-)
+from .judge_answers import parse_ratings
+from .judges import TIMEOUT_S, Judge, WordMatchJudge, choose_judges
+from .model import ALPHA, GAMMA_KM, THETA, Localizability, fit, tagger_of
+from .observations import Evidence, Observations, observe
 from .ratings import read_ratings, write_ratings
 from .report import ReportInput, about_lines, category_rows, report_numbers, report_page
 
@@ -36,6 +29,9 @@ __all__ = [
     "ApiJudge",
     "WordMatchJudge",
     "choose_judges",
+    "TIMEOUT_S",
+    "read_prompt",
+    "parse_ratings",
     "observe",
     "Observations",
     "read_ratings",

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from agl1k_core.localizability.model import Observations
+from agl1k_core.localizability.observations import Observations
 
 FloatArray = npt.NDArray[np.float64]
 

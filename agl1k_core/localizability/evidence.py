@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from agl1k_core.benchmarks import Benchmark
-from agl1k_core.localizability.model import Evidence
+from agl1k_core.localizability.observations import Evidence
 from agl1k_core.places import geodesic_km
 from agl1k_core.predictions import Predictions
 

@@ -14,11 +14,8 @@ localizable if ``l_k > θ``. Values that differ from α or θ only by rounding c
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -32,10 +29,8 @@ from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
 from agl1k_core.files import write_atomically
 from agl1k_core.inputs import name_of, read_unpacked
-from agl1k_core.localizability.judges import GivingUp, Judge
+from agl1k_core.localizability.observations import FloatArray, Observations
 from agl1k_core.tagging import Tags
-
-FloatArray = npt.NDArray[np.float64]
 
 ALPHA = 1 / 3
 GAMMA_KM = 1000.0
@@ -43,199 +38,6 @@ THETA = 1.0
 
 _ROUNDING = 1e-9
 _FORMAT = "agl1k-localizability-1"
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One recording: its sounds, and a model's reasoning and error about its place.
-
-    Attributes
-    ----------
-    key
-        Identifies the recording.
-    presence
-        Fraction of time, 0 to 1, of each AudioSet id, as in ``Tags.presence``.
-    reasoning
-        What the model wrote.
-    error_km
-        Its distance error in km, NaN if it named no place.
-    """
-
-    key: str
-    presence: Mapping[str, float]
-    reasoning: str
-    error_km: float
-
-
-@dataclass(frozen=True)
-class Observations:
-    """What the model is fitted to: n recordings and c categories.
-
-    Attributes
-    ----------
-    keys
-        The recordings.
-    categories
-        AudioSet ids.
-    presence
-        Fractions of time ``t_ki``, shape ``(n, c)``; NaN if the tagger has no such category.
-    error_km
-        Distance errors in km, shape ``(n,)``; NaN if there is none.
-    ratings
-        By judge, contributions from 0 to 1, shape ``(n, c)``; NaN if the judge gave no rating.
-    """
-
-    keys: tuple[str, ...]
-    categories: tuple[str, ...]
-    presence: FloatArray
-    error_km: FloatArray
-    ratings: Mapping[str, FloatArray]
-
-    def __post_init__(self) -> None:
-        shape = len(self.keys), len(self.categories)
-        shapes = {f"ratings of {judge}": rated.shape for judge, rated in self.ratings.items()}
-        shapes |= {"presence": self.presence.shape}
-        problems = [f"{name}: {found}" for name, found in shapes.items() if found != shape]
-        if self.error_km.shape != shape[:1]:
-            problems.append(f"error_km: {self.error_km.shape}")
-        if problems:
-            raise Agl1kError(f"Arrays do not have {shape} recordings and categories: {problems}.")
-        for name, values in {"presence": self.presence, **self.ratings}.items():
-            if np.nanmin(values, initial=0) < 0 or np.nanmax(values, initial=0) > 1:
-                raise Agl1kError(f"{name} contains values that are not between 0 and 1.")
-
-    @cached_property
-    def contribution(self) -> FloatArray:
-        """``c̄``, shape ``(n, c)``: the mean over the judges that rated; NaN if none did."""
-        if not self.ratings:
-            return np.full(self.presence.shape, np.nan)
-        stacked = np.stack([*self.ratings.values()])
-        n_rated = (~np.isnan(stacked)).sum(axis=0)
-        total = np.nansum(stacked, axis=0)
-        return np.where(n_rated > 0, total / np.maximum(n_rated, 1), np.nan)
-
-    @property
-    def presences(self) -> dict[str, dict[str, float]]:
-        """Fraction of time of each category that is present, by recording."""
-        return {
-            key: {
-                category: float(share)
-                for category, share in zip(self.categories, row, strict=True)
-                if share > 0
-            }
-            for key, row in zip(self.keys, self.presence, strict=True)
-        }
-
-    @property
-    def silent_judges(self) -> list[str]:
-        """The judges without any rating, although there was something to rate."""
-        if not (self.presence > 0).any():
-            return []
-        return [name for name, rated in self.ratings.items() if np.isnan(rated).all()]
-
-    @cached_property
-    def sha256(self) -> str:
-        """Hash of everything that the fit depends on."""
-        digest = hashlib.sha256(json.dumps([self.keys, self.categories]).encode())
-        for values in (self.presence, self.error_km):
-            digest.update(np.ascontiguousarray(values, "<f8").tobytes())
-        for judge in sorted(self.ratings):
-            digest.update(judge.encode())
-            digest.update(np.ascontiguousarray(self.ratings[judge], "<f8").tobytes())
-        return digest.hexdigest()
-
-
-def observe(
-    evidence: Sequence[Evidence],
-    judges: Sequence[Judge],
-    *,
-    threads: int = 1,
-    give_up_after: int = 5,
-    done: Callable[[], object] | None = None,
-) -> tuple[Observations, list[str]]:
-    """Let judges rate the contribution ``c_ki`` of each category present in a recording.
-
-    These are the contributions whose mean over the judges is ``c̄_ki`` in the fit of equation (1)
-    of Zhang et al. 2026, "The Sonar Moment", section 3.3.1.
-
-    Parameters
-    ----------
-    evidence
-        The recordings.
-    judges
-        The judges that rate them.
-    threads
-        Number of simultaneous ratings.
-    give_up_after
-        A judge that fails this many times in a row is not asked again.
-    done
-        Called after each rating, from any thread.
-
-    Returns
-    -------
-    observations : Observations
-        Presences, errors and ratings. If a judge fails on a recording, its rating is missing.
-    problems : list of str
-        A sentence for each failure: which recording, and why.
-
-    Raises
-    ------
-    Agl1kError
-        If two recordings or two judges have the same name.
-
-    Examples
-    --------
-    >>> from agl1k_core.localizability import WordMatchJudge
-    >>> speech = Evidence("a", {"/m/09x0r": 0.5}, "Speech in Arabic.", error_km=20.0)
-    >>> observations, problems = observe([speech], [WordMatchJudge()])
-    >>> observations.contribution
-    array([[0.2]])
-    """
-    _refuse_same_names("recordings", [item.key for item in evidence])
-    _refuse_same_names("judges", [judge.name for judge in judges])
-    categories = sorted({category for item in evidence for category in item.presence})
-    problems: list[str] = []
-
-    def rate(judge: Judge, item: Evidence) -> list[float]:
-        try:
-            rated = _rated(judge, item)
-        except Agl1kError as error:
-            problems.append(f"{item.key}: {error}")
-            rated = {}
-        if done:
-            done()
-        return [rated.get(category, np.nan) for category in categories]
-
-    with ThreadPoolExecutor(threads) as pool:
-        asked = [GivingUp(judge, give_up_after) for judge in judges]
-        futures = {
-            judge.name: [pool.submit(rate, judge, item) for item in evidence] for judge in asked
-        }
-        ratings = {
-            name: _matrix([future.result() for future in rows], len(categories))
-            for name, rows in futures.items()
-        }
-    presence = [[item.presence.get(category, 0.0) for category in categories] for item in evidence]
-    error_km = np.array([item.error_km for item in evidence], dtype=np.float64)
-    keys, matrix = tuple(item.key for item in evidence), _matrix(presence, len(categories))
-    return Observations(keys, tuple(categories), matrix, error_km, ratings), problems
-
-
-def _refuse_same_names(what: str, names: Sequence[str]) -> None:
-    twice = sorted(name for name, count in Counter(names).items() if count > 1)
-    if twice:
-        raise Agl1kError(f"Several {what} have the same name: {', '.join(twice)}. Rename them.")
-
-
-def _rated(judge: Judge, item: Evidence) -> dict[str, float]:
-    """A judge's ratings by AudioSet id."""
-    by_name = {tagging.class_name(i): i for i, share in sorted(item.presence.items()) if share > 0}
-    rated = judge.rate(item.reasoning, [*by_name])
-    return {by_name[name]: value for name, value in rated.items()}
-
-
-def _matrix(rows: Sequence[Sequence[float]], n_columns: int) -> FloatArray:
-    return np.array(rows, dtype=np.float64).reshape(len(rows), n_columns)
 
 
 def slopes(presence: FloatArray, contribution: FloatArray) -> FloatArray:
@@ -257,6 +59,7 @@ def fit(
     alpha: float = ALPHA,
     gamma_km: float = GAMMA_KM,
     theta: float = THETA,
+    min_recordings: int = 1,
     tagger: Mapping[str, Any] | None = None,
 ) -> Localizability:
     """Fit the slopes of equation (1) of "The Sonar Moment" (Zhang et al. 2026, section 3.3.1).
@@ -273,6 +76,9 @@ def fit(
         Recordings with a smaller error, in km, are near; all others are far.
     theta
         Recordings with a higher score are localizable.
+    min_recordings
+        Categories whose slope rests on fewer recordings belong to neither P nor N. The paper sets
+        no such limit; with 1, a single recording is enough.
     tagger
         The tagger behind the presences, as returned by ``tagger_of``.
 
@@ -314,6 +120,7 @@ def fit(
         alpha=alpha,
         gamma_km=gamma_km,
         theta=theta,
+        min_recordings=min_recordings,
         provenance={
             "tagger": dict(tagger or {}),
             "judges": sorted(observations.ratings),
@@ -347,7 +154,7 @@ class Localizability:
         Slopes ``a_i`` and ``ā_i``, shape ``(c,)``; NaN if the category was never present.
     n_near, n_far
         Number of recordings behind each slope, shape ``(c,)``.
-    alpha, gamma_km, theta
+    alpha, gamma_km, theta, min_recordings
         The thresholds; see ``fit``.
     provenance
         Where the model comes from: tagger, judges, data.
@@ -375,17 +182,45 @@ class Localizability:
     gamma_km: float = GAMMA_KM
     theta: float = THETA
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    min_recordings: int = 1
 
     @cached_property
     def positive(self) -> Mapping[str, float]:
         """P: ``a_i`` by AudioSet id, steepest first."""
-        return self._steepest(self.near_slope, _above(self.near_slope, self.alpha))
+        return self._steepest(self.near_slope, self._in_p)
 
     @cached_property
     def negative(self) -> Mapping[str, float]:
         """N: ``ā_i`` by AudioSet id, steepest first."""
-        in_p = _above(self.near_slope, self.alpha)
-        return self._steepest(self.far_slope, _above(self.far_slope, self.alpha) & ~in_p)
+        steep = _above(self.far_slope, self.alpha) & (self.n_far >= self.min_recordings)
+        return self._steepest(self.far_slope, steep & ~self._in_p)
+
+    @property
+    def _in_p(self) -> npt.NDArray[np.bool_]:
+        return _above(self.near_slope, self.alpha) & (self.n_near >= self.min_recordings)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What to know before the model is used, in sentences."""
+        place = {name: n for n, name in enumerate(self.categories)}
+        lone = [
+            *(name for name in self.positive if self.n_near[place[name]] == 1),
+            *(name for name in self.negative if self.n_far[place[name]] == 1),
+        ]
+        remarks = []
+        if lone:
+            remarks.append(
+                f"The slopes of {len(lone)} categories in P or N rest on a single recording each, "
+                f"such as {tagging.class_name(lone[0])}. Fit with --min-recordings 2 or more to "
+                "leave them out."
+            )
+        if not self.provenance.get("tagger"):
+            remarks.append(
+                "The model does not know its tagger, so it cannot refuse the tags of another one. "
+                "Name it in the columns tagger, weights_sha256 and threshold of the ratings, and "
+                "fit again."
+            )
+        return remarks
 
     def _steepest(self, slope: FloatArray, chosen: npt.NDArray[np.bool_]) -> Mapping[str, float]:
         pairs = [(self.categories[i], float(slope[i])) for i in np.flatnonzero(chosen)]
@@ -444,6 +279,7 @@ class Localizability:
             "alpha": self.alpha,
             "gamma_km": self.gamma_km,
             "theta": self.theta,
+            "min_recordings": self.min_recordings,
             "categories": [
                 {
                     "id": category,
@@ -475,6 +311,7 @@ class Localizability:
                 gamma_km=float(data["gamma_km"]),
                 theta=float(data["theta"]),
                 provenance=dict(data["provenance"]),
+                min_recordings=int(data.get("min_recordings", 1)),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise Agl1kError(

@@ -23,7 +23,7 @@ from agl1k_core.errors import Agl1kError, Problem, Problems
 from agl1k_core.file_names import shown
 from agl1k_core.files import write_atomically
 from agl1k_core.inputs import name_of
-from agl1k_core.localizability.model import Observations
+from agl1k_core.localizability.observations import Observations
 
 COLUMNS = (
     "key", "error_km", "id", "class", "presence", "judge", "rating",

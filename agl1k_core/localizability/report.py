@@ -18,7 +18,8 @@ from agl1k_core import tagging
 from agl1k_core.extras import need
 from agl1k_core.localizability import figures
 from agl1k_core.localizability.agreement import Agreement, by_continent, judge_agreement
-from agl1k_core.localizability.model import Localizability, Observations
+from agl1k_core.localizability.model import Localizability
+from agl1k_core.localizability.observations import Observations
 
 N_EXAMPLES = 8
 
@@ -93,6 +94,7 @@ def report_numbers(source: ReportInput) -> dict[str, Any]:
         "alpha": model.alpha,
         "gamma_km": model.gamma_km,
         "theta": model.theta,
+        "min_recordings": model.min_recordings,
         "n_positive": len(model.positive),
         "n_negative": len(model.negative),
         "top_positive": [{"class": name, "slope": slope} for name, slope in positive],
@@ -174,7 +176,8 @@ def about_lines(source: ReportInput) -> list[str]:
         f"{about.get('n_far', 'unknown')} with a larger one; "
         f"tagger: {tagger.get('name') or 'unknown'}; judges: {', '.join(judges) or 'none'}",
         f"{len(model.positive)} positive and {len(model.negative)} negative categories, "
-        f"slope above {model.alpha:.4g}",
+        f"slope above {model.alpha:.4g}, from at least {model.min_recordings} "
+        f"recording{'s' * (model.min_recordings != 1)}",
     ]
     if scores:
         n_localizable = sum(map(model.is_localizable, scores.values()))

@@ -22,11 +22,14 @@ class FakeApi:
     judge: Callable[[dict[str, Any]], object] | None = None
 
     def will(self, *contents: object) -> None:
-        """Plan answers: text becomes a completion, a number a status, anything else the body."""
+        """Plan answers: text becomes a completion, a number a status, anything else the body;
+        a tuple is status, body and headers."""
         self.plan = [self.planned(content) for content in contents]
 
     def planned(self, content: object) -> tuple[int, object, dict[str, str]]:
         """Status, body and headers of one planned answer."""
+        if isinstance(content, tuple):
+            return content
         if isinstance(content, str):
             return 200, {"choices": [{"message": {"content": content}}]}, {}
         if isinstance(content, int):

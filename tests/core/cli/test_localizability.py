@@ -5,8 +5,13 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +26,7 @@ from agl1k_core.localizability import Localizability
 from tests.support import raw_recordings as raw
 from tests.support import tagger_models
 from tests.support.fake_judge_api import FakeApi, fake_api
+from tests.support.waiting import eventually
 
 SPEECH, RAIN, BELL, WIND = "/m/09x0r", "/m/06mb1", "/m/0395lw", "/m/03m9d0z"
 NAMES = {SPEECH: "Speech", RAIN: "Rain", BELL: "Bell", WIND: "Wind"}
@@ -110,8 +116,10 @@ def test_from_predictions_to_a_report(
     table, model_file = tmp_path / "ratings.csv", tmp_path / "model.json"
     rated = run("rate", predicted, "-b", bench, "-o", table, *judges)
     assert rated.exit_code == 0, rated.output
-    assert "9 of 9 records are rated." in rated.stderr
-    assert "rated by one, two, word-match" in rated.stdout
+    assert "9 of 9 records can be rated." in rated.stderr
+    assert (
+        "of the 8 with known sounds, one rated 8, two rated 8, word-match rated 8" in rated.stdout
+    )
     assert len(api.requests) == 16, "no request is made for a recording without any class"
     rows = rows_of(table)
     assert {row["judge"] for row in rows if row["id"]} == {"one", "two", "word-match"}
@@ -236,10 +244,110 @@ def test_a_failed_rating_is_missing(
     result = run("rate", predicted, "-b", bench, "-o", table, *judges, "--attempts", 1)
     assert result.exit_code == 0, result.output
     assert "k1: one: the server answered 400" in result.stderr
+    assert "one rated 7, two rated 7" in result.stdout
     assert {row["key"] for row in rows_of(table) if row["id"] and not row["rating"]} == {"k1"}
     assert run("fit", table, "-o", tmp_path / "m.json").exit_code == 0
     speech = Localizability.load(tmp_path / "m.json")
     assert dict(zip(speech.categories, speech.n_near, strict=True))[SPEECH] == 3
+
+
+def test_answers_with_reasoning_and_small_mistakes_are_rated(
+    bench: Path, predicted: Path, api: FakeApi, tmp_path: Path
+) -> None:
+    api.judge = lambda body: f"<think>Hm, {{}}.</think>So: {{'ratings': {two_minds(body)},}}"
+    result = run(
+        "rate", predicted, "-b", bench, "-o", tmp_path / "r.csv", "--judge", f"one@{api.url}"
+    )
+    assert result.exit_code == 0, result.output
+    assert "one rated 8" in result.stdout
+    assert len(api.requests) == 8
+
+
+def test_a_refused_temperature_is_named(
+    bench: Path, predicted: Path, api: FakeApi, tmp_path: Path
+) -> None:
+    def cool(body: dict[str, Any]) -> object:
+        if "temperature" in body:
+            return (400, {"error": {"message": "'temperature' is not supported"}}, {})
+        return two_minds(body)
+
+    api.judge = cool
+    command = ["rate", predicted, "-b", bench, "-o", tmp_path / "r.csv", "--threads", 1]
+    result = run(*command, "--judge", f"one@{api.url}", "--temperature", 0.5)
+    assert result.exit_code == 0, result.output
+    assert "one refuses the temperature 0.5, so it was asked without." in result.stderr
+    assert len(api.requests) == 9
+
+
+def test_a_slow_judge_is_given_up_after_the_timeout(
+    bench: Path, predicted: Path, api: FakeApi, tmp_path: Path
+) -> None:
+    ended = threading.Event()
+
+    def slow(body: dict[str, Any]) -> object:
+        ended.wait(60)
+        return two_minds(body)
+
+    api.judge = slow
+    command = ["rate", predicted, "-b", bench, "-o", tmp_path / "r.csv", "--attempts", 1]
+    result = run(*command, "--judge", f"one@{api.url}", "--timeout", 0.2)
+    ended.set()
+    assert result.exit_code == 1
+    assert "one was tried once and stalled" in result.stderr
+
+
+def test_the_prompt_may_be_a_file(
+    bench: Path, predicted: Path, api: FakeApi, tmp_path: Path
+) -> None:
+    api.judge = two_minds
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text('Rate Categories:\n{categories}\n\nas {"Speech": 0.8}.')
+    command = ["rate", predicted, "-b", bench, "-o", tmp_path / "r.csv"]
+    result = run(*command, "--judge", f"one@{api.url}", "--prompt", prompt)
+    assert result.exit_code == 0, result.output
+    sent = [request["body"]["messages"][0]["content"] for request in api.requests]
+    assert all(text.startswith("Rate Categories:\n") for text in sent)
+    assert any(text.endswith("Clip 1: I hear speech.\n") for text in sent)
+    prompt.write_text("Rate.")
+    refused = run(*command, "--judge", f"one@{api.url}", "--prompt", prompt)
+    assert refused.exit_code == 1
+    assert "prompt.txt does not say where the categories go" in refused.stderr
+
+
+@pytest.mark.server
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_ctrl_c_does_not_wait_for_the_judges(
+    bench: Path, predicted: Path, api: FakeApi, tmp_path: Path
+) -> None:
+    ended = threading.Event()
+
+    def answers_once(body: dict[str, Any]) -> object:
+        if len(api.requests) > 1:
+            ended.wait(120)
+        return two_minds(body)
+
+    api.judge = answers_once
+    work = tmp_path / "work"
+    options = ["rate", predicted, "-b", bench, "-o", tmp_path / "r.csv", "--work", work,
+               "--judge", f"one@{api.url}", "--threads", "4"]  # fmt: skip
+    command = [sys.executable, "-m", "agl1k_core", "localizability", *map(str, options)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        eventually(lambda: len(api.requests) == 5 and [*work.rglob("*.json")] != [])
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)  # the judges would answer after two minutes
+    finally:
+        ended.set()
+        process.kill()
+    assert process.returncode == 130
+    assert "The answers so far are kept" in told
+    assert "Traceback" not in told
+    assert not (tmp_path / "r.csv").exists()
+    api.judge = two_minds
+    asked = len(api.requests)
+    again = run(*options)
+    assert again.exit_code == 0, again.output
+    assert len(api.requests) <= asked + 7
 
 
 def test_what_cannot_be_rated_is_left_out_and_counted(bench: Path, tmp_path: Path) -> None:
@@ -258,7 +366,7 @@ def test_what_cannot_be_rated_is_left_out_and_counted(bench: Path, tmp_path: Pat
     result = run(*command)
     assert result.exit_code == 0, result.output
     told = " ".join(result.stderr.split())
-    assert "1 of 4 records are rated" in told
+    assert "1 of 4 records can be rated" in told
     for part in ("1 with no reasoning", "1 with no usable point", "1 with no tags"):
         assert part in told
     file.write_text(json.dumps(records[1:]))
@@ -407,6 +515,44 @@ def test_nothing_to_fit_to_is_refused(tmp_path: Path, content: str, message: str
     result = run("fit", tmp_path / "r.csv", "-o", tmp_path / "m.json")
     assert result.exit_code == 1
     assert message in result.stderr
+
+
+def test_slopes_from_few_recordings_are_named_and_left_out(tmp_path: Path) -> None:
+    table, model = tmp_path / "r.csv", tmp_path / "m.json"
+    table.write_text(
+        HEAD + "a,10,Rain,0.08,Ann,1\na,10,Speech,0.5,Ann,0.5\nb,20,Speech,0.5,Ann,0.5\n"
+    )
+    loose = run("fit", table, "-o", model)
+    assert dict(Localizability.load(model).positive) == pytest.approx({RAIN: 12.5, SPEECH: 1.0})
+    assert "1 categories in P or N rest on a single recording each, such as Rain" in loose.stderr
+    strict = run("fit", table, "-o", model, "--min-recordings", 2)
+    assert dict(Localizability.load(model).positive) == pytest.approx({SPEECH: 1.0})
+    assert "single recording" not in strict.stderr
+    assert "from at least 2 recordings" in strict.stdout
+    report = json.loads(run("report", model, "--json").stdout)
+    assert (report["min_recordings"], report["n_positive"]) == (2, 1)
+
+
+def test_a_model_that_does_not_know_its_tagger_is_reported(bench: Path, tmp_path: Path) -> None:
+    table, model = tmp_path / "r.csv", tmp_path / "m.json"
+    table.write_text(HEAD + "a,10,Speech,0.5,Ann,0.5\n")
+    said = "The model does not know its tagger"
+    assert said in run("fit", table, "-o", model).stderr
+    assert said in run("report", model).stderr
+    curate = [
+        "curate",
+        bench,
+        "-o",
+        tmp_path / "out",
+        "--tagger",
+        "none",
+        "--localizability",
+        model,
+    ]
+    assert said in CliRunner().invoke(app, [*map(str, curate)]).stderr
+    head = HEAD.strip() + ",tagger,weights_sha256,threshold\n"
+    table.write_text(head + "a,10,Speech,0.5,Ann,0.5,tone,abc,0.2\n")
+    assert said not in run("fit", table, "-o", model).stderr
 
 
 def test_a_fit_without_positive_categories_says_so(tmp_path: Path) -> None:

@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agl1k_core.errors import Agl1kError
 from agl1k_core.http import Patience
-from agl1k_core.localizability import ApiJudge, Judge, WordMatchJudge, judges
-from agl1k_core.localizability.judges import LEVELS, parse_ratings
+from agl1k_core.localizability import ApiJudge, Judge, WordMatchJudge, read_prompt
 from tests.support.fake_judge_api import FakeApi, fake_api
 from tests.support.hostile_server import HASTY
 
@@ -81,7 +78,13 @@ def test_passing_failures_are_retried(api: FakeApi, bad: object) -> None:
 
 @pytest.mark.parametrize(
     ("status", "advice"),
-    [(401, "Check the key"), (404, "Check the address and the model's name"), (400, "Try again")],
+    [
+        (401, "Check the key"),
+        (402, "Check the account's balance"),
+        (404, "Check the address and the model's name"),
+        (400, "Check the model's name and what it accepts"),
+        (418, "Try again"),
+    ],
 )
 def test_final_refusals_are_not_retried(api: FakeApi, status: int, advice: str) -> None:
     api.will(status)
@@ -96,7 +99,7 @@ def test_final_refusals_are_not_retried(api: FakeApi, status: int, advice: str) 
     ("bad", "message"),
     [
         (500, "answered 500: .*as planned"),
-        ("no json", "gave no usable answer. The judge's answer is not JSON"),
+        ("no json", "gave no usable answer. The judge's answer rates none"),
         ("", "gave an empty answer"),
         ({"error": 1}, r"without choices\[0\]\.message\.content"),
     ],
@@ -146,11 +149,120 @@ def test_answers_are_kept_by_model_and_prompt(api: FakeApi, tmp_path: Path) -> N
     assert len([*(tmp_path / "judges").iterdir()]) == 4
 
 
-def test_answers_that_cannot_be_used_are_not_kept(api: FakeApi, tmp_path: Path) -> None:
-    api.will("no json")
-    with pytest.raises(Agl1kError):
-        judge_of(api, cache_dir=tmp_path).rate("text", CATEGORIES)
-    assert [*tmp_path.iterdir()] == []
+def kept_in(folder: Path) -> list[str]:
+    (path,) = folder.glob("*.json")
+    bodies = json.loads(path.read_text())["bodies"]
+    return [json.loads(body)["choices"][0]["message"]["content"] for body in bodies]
+
+
+def test_every_answer_is_kept_before_it_is_read(api: FakeApi, tmp_path: Path) -> None:
+    api.will("no json", 500, "still none", GOOD)
+    judge_of(api, cache_dir=tmp_path).rate("text", CATEGORIES)
+    assert kept_in(tmp_path) == ["no json", "still none", GOOD]
+
+
+def test_an_answer_that_was_not_understood_stays(api: FakeApi, tmp_path: Path) -> None:
+    judge = judge_of(api, cache_dir=tmp_path, patience=replace(HASTY, attempts=1))
+    for n_answers in (1, 2):
+        api.will("I would rather not.")
+        with pytest.raises(Agl1kError):
+            judge.rate("text", CATEGORIES)
+        assert kept_in(tmp_path) == ["I would rather not."] * n_answers
+    api.will(GOOD)
+    judge.rate("text", CATEGORIES)
+    judge.rate("text", CATEGORIES)
+    assert len(api.requests) == 3
+
+
+def test_answers_of_older_versions_are_read(api: FakeApi, tmp_path: Path) -> None:
+    api.will(GOOD)
+    judge = judge_of(api, cache_dir=tmp_path)
+    judge.rate("text", CATEGORIES)
+    (path,) = tmp_path.iterdir()
+    path.write_text(json.dumps({"model": "m", "answer": '{"Bird": 1.0}'}))
+    assert judge.rate("text", CATEGORIES)["Bird"] == 1.0
+    assert len(api.requests) == 1
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_refused_temperature_is_left_out_and_named(
+    api: FakeApi, tmp_path: Path, status: int
+) -> None:
+    refusal = {"error": {"message": "Unsupported value: 'temperature' does not support 0"}}
+    api.plan = [(status, refusal, {}), *map(api.planned, [GOOD, GOOD])]
+    judge = judge_of(api)
+    assert judge.remarks == []
+    assert judge.rate("text", CATEGORIES)["Speech"] == 0.8
+    judge.rate("another", CATEGORIES)
+    sent = ["temperature" in request["body"] for request in api.requests]
+    assert sent == [True, False, False]
+    (remark,) = judge.remarks
+    assert "m refuses the temperature 0" in remark
+
+
+def test_another_refusal_is_not_about_the_temperature(api: FakeApi) -> None:
+    api.plan = [(400, {"error": {"message": "no such model"}}, {})]
+    judge = judge_of(api)
+    with pytest.raises(Agl1kError, match="no such model"):
+        judge.rate("text", CATEGORIES)
+    assert len(api.requests) == 1
+    assert judge.remarks == []
+
+
+@pytest.mark.parametrize(("code", "n_requests"), [(402, 1), (429, 3)])
+def test_an_error_inside_a_success_counts_as_one(api: FakeApi, code: int, n_requests: int) -> None:
+    api.will({"error": {"code": code, "message": "as planned"}})
+    with pytest.raises(Agl1kError, match=f"answered {code}"):
+        judge_of(api, patience=replace(HASTY, attempts=3)).rate("text", CATEGORIES)
+    assert len(api.requests) == n_requests
+
+
+def test_an_answer_may_come_in_parts(api: FakeApi) -> None:
+    parts = [{"type": "text", "text": '{"Speech": '}, {"type": "text", "text": "0.8}"}, None]
+    api.will({"choices": [{"message": {"content": parts}}]})
+    assert judge_of(api).rate("text", CATEGORIES)["Speech"] == 0.8
+
+
+#: The end of the paper's prompt (appendix B.9.2), which has no place for the reasoning.
+PAPERS = """Available sound categories:
+{categories}
+Output ONLY the JSON object, no additional text or explanation.
+Example output format:
+{
+  "Speech": 0.8
+}
+"""
+
+
+@pytest.mark.parametrize("reasoning", ["I hear gulls.", "{categories} {reasoning} {0} }{ \\1"])
+def test_a_prompt_may_be_a_file(api: FakeApi, tmp_path: Path, reasoning: str) -> None:
+    path = tmp_path / "prompt.txt"
+    path.write_text(PAPERS)
+    api.will(GOOD)
+    judge_of(api, prompt=read_prompt(path)).rate(reasoning, CATEGORIES)
+    sent = api.requests[0]["body"]["messages"][0]["content"]
+    assert sent == (
+        PAPERS.replace("{categories}", "\n".join(CATEGORIES)) + f"\nReasoning text:\n{reasoning}\n"
+    )
+    path.write_text("{reasoning}: which of {categories}?")
+    judge_of(api, prompt=read_prompt(path)).rate(reasoning, ("Bird",))
+    sent = api.requests[1]["body"]["messages"][0]["content"]
+    assert sent == f"{reasoning}: which of Bird?"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"Rate it.", "Write {categories} there"), (b"\xff{categories}", "not a text in UTF-8")],
+)
+def test_a_prompt_that_cannot_be_used_is_refused(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    path = tmp_path / "prompt.txt"
+    path.write_bytes(content)
+    with pytest.raises(Agl1kError, match=rf"prompt\.txt.*{message}"):
+        read_prompt(path)
+    with pytest.raises(Agl1kError, match="cannot be opened"):
+        read_prompt(tmp_path / "none.txt")
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"model": "m"}'])
@@ -170,58 +282,6 @@ def test_no_request_is_made_with_nothing_to_judge(
 ) -> None:
     judge = ApiJudge("m", "http://127.0.0.1:9")
     assert judge.rate(reasoning, categories) == dict.fromkeys(categories, 0.0)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [GOOD, f"```json\n{GOOD}\n```", f"```\n{GOOD}```", f"  {GOOD}\n"],
-)
-def test_an_answer_may_be_in_a_code_fence(text: str) -> None:
-    assert parse_ratings(text, CATEGORIES) == {"Speech": 0.8, "Waves, surf": 0.0, "Bird": 0.2}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "not JSON"),
-        (f"Here it is: {GOOD}", "not JSON"),
-        ("[0.5]", "not a JSON object"),
-        ("0.5", "not a JSON object"),
-        ("[" * 99999, "not JSON"),
-        ('{"speech": 0.5}', "'speech' is not one of the categories"),
-        ('{"Bird": 0.5, "Bird": 0.2}', "'Bird' is rated twice"),
-        ('{"Bird": 1.1}', r"'Bird' is rated 1\.1, which is not a number from 0 to 1"),
-        ('{"Bird": -0.1}', "not a number from 0 to 1"),
-        ('{"Bird": "0.5"}', "rated '0.5', which is not a number"),
-        ('{"Bird": true}', "not a number"),
-        ('{"Bird": null}', "not a number"),
-        ('{"Bird": NaN}', "not a number"),
-        ('{"Bird": {"a": 1}}', "not a number"),
-        ('{"Cow": 2}', "'Cow' is not one of the categories; 'Cow' is rated 2"),
-    ],
-)
-def test_an_answer_that_cannot_be_used_says_why(text: str, message: str) -> None:
-    with pytest.raises(Agl1kError, match=message):
-        parse_ratings(text, CATEGORIES)
-
-
-@given(st.dictionaries(st.sampled_from(CATEGORIES), st.floats(0, 1)))
-def test_values_become_the_nearest_level(ratings: dict[str, float]) -> None:
-    text = json.dumps(ratings)
-    rated = parse_ratings(text, CATEGORIES)
-    assert tuple(rated) == CATEGORIES
-    assert {*rated.values()} <= {*LEVELS}
-    assert all(abs(rated[name] - value) <= 0.15 + 1e-9 for name, value in ratings.items())
-    kept = parse_ratings(text, CATEGORIES, five_levels=False)
-    assert kept == dict.fromkeys(CATEGORIES, 0.0) | ratings
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [(0, 0), (0.1, 0.2), (0.3, 0.2), (0.4, 0.5), (0.6, 0.5), (0.7, 0.8), (0.9, 0.8), (1, 1)],
-)
-def test_the_papers_bands_are_the_levels(value: float, expected: float) -> None:
-    assert judges.level(value) == expected
 
 
 @pytest.mark.parametrize(
