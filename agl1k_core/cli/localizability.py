@@ -87,10 +87,10 @@ def rate(
     temperature: Annotated[
         float, typer.Option(help="Temperature sent to the judges; not sent if below 0.", max=2)
     ] = 0.0,
-    prompt: Annotated[
+    prompt_file: Annotated[
         Path | None,
         typer.Option(
-            "--prompt",
+            "--prompt-file",
             dir_okay=False,
             help="A text with {categories} and {reasoning}, such as the paper's judge prompt.",
         ),
@@ -106,7 +106,7 @@ def rate(
         attempts=attempts,
         timeout_s=timeout,
         temperature=temperature if temperature >= 0 else None,
-        **({"prompt": localizability.read_prompt(prompt)} if prompt else {}),
+        **({"prompt": localizability.read_prompt(prompt_file)} if prompt_file else {}),
     )
     on = benchmark_of(benchmark)
     read = predictions.read_predictions(file, on)

@@ -303,13 +303,13 @@ def test_the_prompt_may_be_a_file(
     prompt = tmp_path / "prompt.txt"
     prompt.write_text('Rate Categories:\n{categories}\n\nas {"Speech": 0.8}.')
     command = ["rate", predicted, "-b", bench, "-o", tmp_path / "r.csv"]
-    result = run(*command, "--judge", f"one@{api.url}", "--prompt", prompt)
+    result = run(*command, "--judge", f"one@{api.url}", "--prompt-file", prompt)
     assert result.exit_code == 0, result.output
     sent = [request["body"]["messages"][0]["content"] for request in api.requests]
     assert all(text.startswith("Rate Categories:\n") for text in sent)
     assert any(text.endswith("Clip 1: I hear speech.\n") for text in sent)
     prompt.write_text("Rate.")
-    refused = run(*command, "--judge", f"one@{api.url}", "--prompt", prompt)
+    refused = run(*command, "--judge", f"one@{api.url}", "--prompt-file", prompt)
     assert refused.exit_code == 1
     assert "prompt.txt does not say where the categories go" in refused.stderr
 
