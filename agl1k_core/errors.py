@@ -1,4 +1,4 @@
-"""The two kinds of error that users see, and the problems because of which a file is refused."""
+"""The errors that users see, and the problems because of which a file is refused."""
 
 from __future__ import annotations
 
@@ -20,6 +20,16 @@ class Agl1kError(Exception):
     ...     print(error)
     There is no benchmark 'nowhere'. Give 'demo', 'agl1k', the path of a table, ...
     """
+
+
+class UnavailableError(Agl1kError):
+    """Something that the server needs does not work at the moment, whatever was asked.
+
+    It is not about the input: code that handles refusals should let it pass. A server answers 503.
+    """
+
+    #: After how many seconds it is worth trying again.
+    retry_after_s = 5
 
 
 @dataclass(frozen=True, slots=True)

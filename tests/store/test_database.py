@@ -236,6 +236,7 @@ def test_a_file_locked_by_another_program(tmp_path: Path, make_guess: Callable[.
 
 def test_a_new_file_is_opened_once_another_program_unlocks_it(tmp_path: Path) -> None:
     other = sqlite3.connect(tmp_path / "a.db", isolation_level=None, check_same_thread=False)
+    other.execute("PRAGMA user_version = 1")
     other.execute("BEGIN IMMEDIATE")
     release = threading.Timer(0.3, other.execute, ["ROLLBACK"])
     release.start()

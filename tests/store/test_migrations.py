@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -138,12 +141,6 @@ def test_a_migration_that_fails_changes_nothing(
     assert "hint" not in columns
 
 
-def test_an_empty_file_is_a_new_database(tmp_path: Path) -> None:
-    (tmp_path / "empty.db").touch()
-    with Database(f"sqlite:///{tmp_path / 'empty.db'}") as database:
-        assert set(metadata.tables) <= set(inspect(database.engine).get_table_names())
-
-
 def test_foreign_tables_are_left_alone(database_url: str) -> None:
     engine = create_engine(database_url.replace("postgresql:", "postgresql+psycopg:"))
     with engine.begin() as connection:
@@ -154,7 +151,20 @@ def test_foreign_tables_are_left_alone(database_url: str) -> None:
     engine.dispose()
 
 
-def test_a_database_may_be_shared_with_another_program(database_url: str) -> None:
+def test_the_file_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "theirs.db"
+    with closing(sqlite3.connect(file)) as theirs:
+        theirs.execute("CREATE TABLE moz_places (url)")
+    before = file.read_bytes()
+    with pytest.raises(Agl1kError, match=r"did not create \(moz_places\)"):
+        Database(f"sqlite:///{file}")
+    assert file.read_bytes() == before
+
+
+@pytest.mark.postgres
+def test_a_server_may_be_shared_with_another_program(postgres_server: Any) -> None:
+    postgres_server.execute("CREATE SCHEMA shared")
+    database_url = postgres_server.url("shared")
     engine = create_engine(database_url.replace("postgresql:", "postgresql+psycopg:"))
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32))"))

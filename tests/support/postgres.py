@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,24 @@ class PostgresServer:
             self._process.send_signal(with_signal)
             self._process.wait(PATIENCE_S)
         self._log.close()
+
+    def freeze(self) -> None:
+        """Stop the server and all its processes, as if its machine hung; ``thaw`` ends that."""
+        self._signal_all(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._signal_all(signal.SIGCONT)
+
+    def _signal_all(self, number: signal.Signals) -> None:
+        self._process.send_signal(number)  # first: it makes no more processes
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
+        for child in children.read_text().split():
+            with suppress(ProcessLookupError):
+                os.kill(int(child), number)
+
+    def connected(self) -> psycopg.Connection[Any]:
+        """A connection in a transaction that ends with its block."""
+        return psycopg.connect(self._conninfo())
 
     def remove(self) -> None:
         self.stop(signal.SIGQUIT)  # fast, because none of it is needed
