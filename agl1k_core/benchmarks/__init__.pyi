@@ -1,5 +1,6 @@
 """Clips with a known place: tables, folders, recordings, and how they are fetched."""
 
+from .csv_tables import CsvTable, TableRow, missing_column, read_csv, read_rows
 from .download import UnreachableError
 from .fetch import FetchOutcome, fetch_recording, fetch_recordings
 from .model import CLASSES, PRESENT_FROM, SUBSET_CLASSES, Benchmark, Clip
@@ -19,13 +20,9 @@ from .tables import (
     FOLDER_TABLE,
     PUBLISHED_FILE,
     PUBLISHED_SLUG,
-    CsvTable,
-    TableRow,
-    read_csv,
     read_demo,
     read_folder,
     read_published,
-    read_rows,
 )
 from .tags import TAGS, ClipTags, FolderTags, read_tags, tags_json
 
@@ -65,5 +62,6 @@ __all__ = [
     "read_csv",
     "CsvTable",
     "read_rows",
+    "missing_column",
     "TableRow",
 ]

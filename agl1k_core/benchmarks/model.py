@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,6 +40,9 @@ CLASSES: Mapping[str, str] = {
 
 #: The four classes with a subset of their own, each taken within the clips without speech.
 SUBSET_CLASSES = ("animal", "music", "nature", "things")
+
+#: The suffix of a recording's file name, which a key in a prediction file may end with.
+_SUFFIX = re.compile(r"\.(?:mp3|m4a|ogg|opus|flac|wav|aac)$", re.IGNORECASE)
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
@@ -69,6 +74,8 @@ class Clip:
         Who made the recording, the licence under which it may be used, and where it was published.
     recorded
         When it was recorded, as in the table.
+    short_key
+        Another name by which predictions may call the clip, empty if there is none.
 
     Examples
     --------
@@ -92,6 +99,7 @@ class Clip:
     licence: str = ""
     url: str = ""
     recorded: str = ""
+    short_key: str = ""
 
     def has(self, sound_class: str) -> bool:
         """Whether a class of ``CLASSES`` is heard for a share of at least ``PRESENT_FROM``."""
@@ -169,6 +177,34 @@ class Benchmark:
     def index(self) -> Mapping[str, int]:
         """Position in ``clips`` of each key."""
         return {clip.key: position for position, clip in enumerate(self.clips)}
+
+    def resolve(self, key: str) -> str | None:
+        """The key of the clip that a key in a prediction file means, or None.
+
+        Composed and decomposed letters are the same, and so are capitals; an audio file's suffix
+        may follow, and the table's ``short_key`` is another name. Names of several clips are none.
+
+        Examples
+        --------
+        >>> benchmark = Benchmark("mine", "My clips", "1", (Clip("a_1", 0, 0, short_key="1"),))
+        >>> benchmark.resolve("A_1.mp3"), benchmark.resolve("1"), benchmark.resolve("a_2")
+        ('a_1', 'a_1', None)
+        """
+        if key in self.index:
+            return key
+        return self._names.get(plain_key(key)) or self._names.get(plain_key(_SUFFIX.sub("", key)))
+
+    @cached_property
+    def _names(self) -> Mapping[str, str]:
+        """Plain name -> key, for names that mean one clip; keys come before short keys."""
+        names: dict[str, str] = {}
+        for kind in ("short_key", "key"):
+            found: dict[str, str] = {}
+            for clip in self.clips:
+                name = plain_key(getattr(clip, kind))
+                found[name] = "" if name in found else clip.key
+            names |= found
+        return {name: key for name, key in names.items() if name and key}
 
     @cached_property
     def file_name_counts(self) -> Mapping[str, int]:
@@ -250,6 +286,11 @@ class Benchmark:
             classes = sorted(clip.classes.items())
             digest.update(json.dumps([*fields, classes], ensure_ascii=False).encode())
         return digest.hexdigest()
+
+
+def plain_key(key: str) -> str:
+    """A key without the differences that do not matter when people write it."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", key.strip()).casefold())
 
 
 def _label_codes(labels: ObjectArray) -> LabelCodes:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from agl1k_core.benchmarks.csv_tables import CsvTable, read_csv
 from agl1k_core.benchmarks.fetch import fetch_table
 from agl1k_core.benchmarks.model import Benchmark
 from agl1k_core.benchmarks.recordings import find_recording
@@ -13,8 +14,6 @@ from agl1k_core.benchmarks.tables import (
     FOLDER_TABLE,
     PUBLISHED_FILE,
     PUBLISHED_SLUG,
-    CsvTable,
-    read_csv,
     read_demo,
     read_folder,
     read_published,

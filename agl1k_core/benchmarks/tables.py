@@ -7,21 +7,28 @@ is repaired, and any other mismatch is an error with the line and the counts.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
 from agl1k_core import places
+from agl1k_core.benchmarks.csv_tables import (
+    FOLDER_REQUIRED,
+    Columns,
+    CsvTable,
+    TableRow,
+    missing_column,
+    read_rows,
+)
 from agl1k_core.benchmarks.model import CLASSES, Benchmark, Clip
 from agl1k_core.errors import Agl1kError, Problem, Problems
 from agl1k_core.file_names import shown, written
-from agl1k_core.inputs import UnreadableFileError, name_of, read_unpacked
+from agl1k_core.inputs import name_of
 
 PUBLISHED_SLUG = "agl1k"
 PUBLISHED_FILE = "geoLocalization_schema.csv"
@@ -43,153 +50,7 @@ _BROKEN_COLUMNS = tuple(
     for name in _PUBLISHED_COLUMNS
     if name != "environment_and_background"
 )
-_FOLDER_REQUIRED = ("key", "latitude", "longitude", "file")
 _NO_CLIPS = Problem("the table has no clips", "Add a header and one line per clip")
-
-#: (names in the header, fields of the first row, problems) -> the names to use.
-Columns = Callable[[list[str], int, Problems], list[str]]
-
-
-# --- any table -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class CsvTable:
-    """A table that has been read: the fields of each row with the line on which it begins.
-
-    Functions that take the path of a table also take this, so that its file is read once.
-    """
-
-    path: Path
-    lines: tuple[tuple[int, list[str]], ...]
-
-    @property
-    def header(self) -> list[str]:
-        """The names of the columns; empty for an empty file."""
-        return [name.strip() for name in self.lines[0][1]] if self.lines else []
-
-    @property
-    def is_of_folder(self) -> bool:
-        """Whether it has the columns of a benchmark folder's table."""
-        return {*_FOLDER_REQUIRED} <= {*self.header}
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """A row of a table: the line on which it begins, its fields by name, and where problems go."""
-
-    line: int
-    fields: Mapping[str, str]
-    problems: Problems
-
-    def text(self, name: str) -> str:
-        """A field without surrounding spaces; empty if there is no such column."""
-        return self.fields.get(name, "").strip()
-
-    def number(self, name: str, lowest: float, highest: float = math.inf) -> float | None:
-        """A field as a number, None if it is empty; anything else is a problem."""
-        text = self.text(name)
-        if not text:
-            return None
-        value = _float(text)
-        if not (lowest <= value <= highest and math.isfinite(value)):
-            limits = f"from {lowest:g} to {highest:g}"
-            limits = limits if math.isfinite(highest) else f"of {lowest:g} or more"
-            self.problem(name, f"{text[:40]!r} is not a number {limits}", "Correct the field")
-        return value
-
-    def problem(self, name: str, found: str, todo: str) -> None:
-        """Add a problem of a field."""
-        clip = self.text("key") or None
-        self.problems.add(Problem(found, todo, line=self.line, clip=clip, field=name))
-
-
-def read_csv(path: Path, problems: Problems | None = None) -> CsvTable:
-    """Read a CSV table in UTF-8, which may be packed as gzip or ZIP; empty lines are skipped.
-
-    The path ``-`` is standard input. Raises ``FileRefusedError``, with ``problems`` if given, if
-    the file cannot be read or is not CSV in UTF-8.
-    """
-    problems = problems or Problems(name_of(path))
-    return CsvTable(path, tuple(_numbered(_read_text(path, problems), problems)))
-
-
-def read_rows(
-    table: Path | CsvTable, problems: Problems, columns_of: Columns, empty: Problem | None = None
-) -> Iterator[TableRow]:
-    """The rows of a CSV table in UTF-8 with a header; empty lines are skipped.
-
-    Parameters
-    ----------
-    table
-        The table.
-    problems
-        Collects rows that do not have as many fields as the header, and what ``TableRow`` finds.
-    columns_of
-        Checks the header: from its names, the number of fields in the first row (0 without rows)
-        and ``problems``, it returns the names of the columns.
-    empty
-        The problem to report for a table without rows, if any.
-
-    Raises
-    ------
-    FileRefusedError
-        If the header has problems, or the file is not CSV in UTF-8.
-    Agl1kError
-        If the file cannot be read.
-    """
-    table = table if isinstance(table, CsvTable) else read_csv(table, problems)
-    rows = table.lines[1:]
-    if empty and not rows:
-        raise problems.refusal(empty)
-    columns = columns_of(table.header, len(rows[0][1]) if rows else 0, problems)
-    twice = sorted({name for name in columns if columns.count(name) > 1})
-    if twice:
-        problems.add(Problem(f"duplicate columns: {', '.join(twice)}", "Rename one", line=1))
-    problems.raise_if_any()
-    for line, row in rows:
-        if len(row) == len(columns):
-            yield TableRow(line, dict(zip(columns, row, strict=True)), problems)
-        else:
-            found = f"{len(row)} fields where {len(columns)} are expected"
-            problems.add(Problem(found, "Correct the line", line=line))
-
-
-def _numbered(text: str, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """Each row with the line on which it begins."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=False)
-    start = 1
-    try:
-        for row in reader:
-            if row:
-                yield start, row
-            start = reader.line_num + 1
-    except csv.Error as error:
-        problem = Problem(str(error), "Save the table as plain CSV in UTF-8", line=start)
-        raise problems.refusal(problem) from None
-
-
-def _read_text(path: Path, problems: Problems) -> str:
-    try:
-        data = read_unpacked(path)
-    except UnreadableFileError as error:
-        raise problems.refusal(error.problem) from None
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        problem = Problem("bytes that are not UTF-8", "Save the table as UTF-8", line=line)
-        raise problems.refusal(problem) from None
-
-
-def _float(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
-
-
-# --- benchmarks ----------------------------------------------------------------------------------
 
 
 def read_demo() -> Benchmark:
@@ -342,10 +203,10 @@ def _published_columns(header: list[str], first_width: int, problems: Problems) 
 
 
 def _folder_columns(header: list[str], first_width: int, problems: Problems) -> list[str]:
-    for name in _FOLDER_REQUIRED:
+    for name in FOLDER_REQUIRED:
         if name not in header:
             todo = "Add the column; docs/benchmark-format.md lists them"
-            problems.add(Problem(f"there is no column {name!r}", todo, line=1))
+            problems.add(missing_column(name, header, todo))
     return header
 
 
@@ -358,10 +219,11 @@ def _read_clips(
     clips = []
     for row in read_rows(table, problems, columns_of, _NO_CLIPS):
         clip = _clip(row, names)
-        if clip.key in first_line:
-            found = f"the key is already on line {first_line[clip.key]}"
+        key = unicodedata.normalize("NFC", clip.key)
+        if key in first_line:
+            found = f"the key is already on line {first_line[key]}"
             row.problem("key", found, "Give each clip its own key")
-        first_line.setdefault(clip.key, row.line)
+        first_line.setdefault(key, row.line)
         clips.append(clip)
     problems.raise_if_any()
     return tuple(clips)
@@ -384,6 +246,7 @@ def _clip(row: TableRow, names: Mapping[str, str]) -> Clip:
         description=row.fields.get("description", ""),
         classes={name: value for name, value in classes.items() if value is not None},
         **{name: row.text(name) for name in CREDITS},
+        short_key=row.text("short_key"),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -146,11 +147,15 @@ def _recorded(table: CsvTable) -> dict[str, datetime]:
     return {key: time for key, time in times.items() if time}
 
 
+#: Archives write 00 for a month or day that is not known; such a date has no time of day.
+_UNKNOWN_DAY = re.compile(r"\d{4}(?:$|-\d\d$|-00|-\d\d-00)")
+
+
 def _time(row: TableRow) -> datetime | None:
     """Times without a zone are taken as UTC."""
     text = row.text(RECORDED)
     try:
-        time = datetime.fromisoformat(text) if text else None
+        time = datetime.fromisoformat(text) if text and not _UNKNOWN_DAY.match(text) else None
     except ValueError:
         row.problem(RECORDED, f"{text[:40]!r} is not a time", "Write it as 2024-05-31T06:30")
         return None

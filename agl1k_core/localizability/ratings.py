@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from agl1k_core import tagging
-from agl1k_core.benchmarks import TableRow, read_rows
+from agl1k_core.benchmarks import TableRow, missing_column, read_rows
 from agl1k_core.errors import Agl1kError, Problem, Problems
 from agl1k_core.file_names import shown
 from agl1k_core.files import write_atomically
@@ -149,12 +149,12 @@ def _read(path: Path, found: _Found) -> None:
 
 
 def _columns(header: list[str], first_width: int, problems: Problems) -> list[str]:
-    missing = [name for name in _NEEDED if name not in header]
+    todo = "Name the columns as docs/localizability.md does"
+    for name in _NEEDED:
+        if name not in header:
+            problems.add(missing_column(name, header, todo))
     if not {"id", "class"} & {*header}:
-        missing.append("id (or class)")
-    for name in missing:
-        todo = "Name the columns as docs/localizability.md does"
-        problems.add(Problem(f"there is no column {name}", todo, line=1))
+        problems.add(Problem("there is no column id (or class)", todo, line=1))
     return header
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agl1k_core import benchmarks
-from agl1k_core.benchmarks import Benchmark, TableRow
+from agl1k_core.benchmarks import Benchmark, Clip, TableRow
 from agl1k_core.config import Config
 from agl1k_core.errors import MOST_SHOWN, Agl1kError, FileRefusedError, Problems
 
@@ -120,7 +120,7 @@ def test_written_rows_are_read_back(
     problems = Problems("t.csv")
     found = [*benchmarks.read_rows(path, problems, lambda header, width, _: header)]
     assert problems.total == 0
-    assert [[*row.fields.values()] for row in found] == rows
+    assert [[*row.fields.values()] for row in found] == [r for r in rows if any(map(str.strip, r))]
     assert all([*row.fields] == ["a", "b", "c"] for row in found)
     lines = text.getvalue().split("\n")
     assert all(lines[row.line - 1].startswith(f'"{row.fields["a"][:1].strip()}') for row in found)
@@ -153,6 +153,80 @@ def test_an_empty_field_is_no_number() -> None:
     assert TableRow(2, {"x": " "}, problems).number("x", 0) is None
     assert TableRow(2, {}, problems).number("x", 0) is None
     assert problems.total == 0
+
+
+TABLES = Path(__file__).parents[2] / "cases" / "tables"
+TWO = [("a-1", 48.85, 2.35), ("b-2", 35.79, 129.3)]
+
+
+@pytest.mark.parametrize(
+    ("name", "clips"),
+    [
+        ("excel_semicolons.csv", TWO), ("excel_ghost_columns.csv", TWO),
+        ("excel_ghost_rows.csv", TWO), ("tabs.csv", TWO[:1]), ("capital_header.csv", TWO[:1]),
+        ("unicode_minus.csv", [("a-1", -22.9, -43.2)]), ("xeno_canto_date_00.csv", TWO),
+    ],
+)  # fmt: skip
+def test_tables_as_spreadsheets_write_them(
+    tmp_path: Path, name: str, clips: list[tuple[str, float, float]]
+) -> None:
+    (tmp_path / "clips.csv").write_bytes((TABLES / name).read_bytes())
+    found = benchmarks.read_folder(tmp_path).clips
+    assert [(clip.key, clip.lat, clip.lon) for clip in found] == clips
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sep=;\nkey;latitude;longitude;file\na;1,5;−2,5;x.mp3\n",
+        "\n\nKEY|Latitude|Longitude|File|\n\na|1.5|-2.5|x.mp3|\n|||\n",
+        '"key"\t"latitude"\t"longitude"\t"file"\t\t\r\n"a"\t"1,5"\t"-2,5"\t"x.mp3"\t\t\r\n',
+        ",key,latitude,longitude,file\n0,a,1.5,-2.5,x.mp3\n",
+        'key,latitude,longitude,file,"a;b;c;d;e;f"\na,1.5,-2.5,x.mp3,\n',
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_one_table_in_many_dialects(tmp_path: Path, text: str, encoding: str) -> None:
+    (tmp_path / "clips.csv").write_bytes(text.encode(encoding))
+    clip = benchmarks.read_folder(tmp_path).clips[0]
+    assert (clip.key, clip.lat, clip.lon, clip.file_name) == ("a", 1.5, -2.5, "x.mp3")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "key,l\u0430titude,longitude,file\na,1,2,x\n",
+            "cyrillic small letter a.*Rename it to lat",
+        ),
+        ("key,lat,longitude,file\na,1,2,x\n", "no column 'latitude', but 'lat'"),
+        ("key,latitude,longitude,file\na,1,2,x,y\n", "line 2: 5 fields where 4 are expected"),
+        ('key,latitude,longitude,file\na,1,2,"x\n', "line 2: unexpected end of data"),
+        (
+            "key,latitude,longitude,file\ncaf\u00e9,1,2,x\ncafe\u0301,1,2,y\n",
+            "line 3, .*the key is already on line 2",
+        ),
+    ],
+)
+def test_refusals_of_tables_name_what_is_there(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "clips.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(FileRefusedError, match=f"(?s){message}"):
+        benchmarks.read_folder(tmp_path)
+
+
+def test_keys_as_people_write_them() -> None:
+    clips = (
+        Clip("caf\u00e9-01", 0, 0, short_key="7"), Clip("B_2", 0, 0, short_key="8"),
+        Clip("b_3", 0, 0, short_key="8"), Clip("x", 0, 0, short_key="B_2"), Clip("X", 0, 0),
+        Clip("y.mp3", 0, 0), Clip("y", 0, 0),
+    )  # fmt: skip
+    benchmark = Benchmark("keys", "Keys", "1", clips)
+    means = {
+        "cafe\u0301-01": "caf\u00e9-01", "CAF\u00c9-01.WAV": "caf\u00e9-01", "7": "caf\u00e9-01",
+        "b_2": "B_2", "B_2.mp3": "B_2", " b_3 ": "b_3", "8": None, "x": "x", "X": "X",
+        "x.mp3": None, "y.mp3": "y.mp3", "Y.MP3": "y.mp3", "z": None, "": None,
+    }  # fmt: skip
+    assert {key: benchmark.resolve(key) for key in means} == means
 
 
 # --- our own format -----------------------------------------------------------------------------

@@ -422,6 +422,13 @@ def test_a_table_of_any_name_away_from_its_recordings(forty: Path, tmp_path: Pat
         open_collection(tmp_path / "nowhere", None, Config.from_env({}))
 
 
+@pytest.mark.parametrize("recorded", ["2008-07-00", "2008-00-00", "2008-07", "2008"])
+def test_a_date_without_a_day_is_no_time(tmp_path: Path, recorded: str) -> None:
+    row = {"key": "a", "latitude": 1, "longitude": 1, "file": "", "recorded": recorded}
+    raw.write_table(tmp_path, [row])
+    assert opened(tmp_path).recorded == {}
+
+
 def test_what_is_not_a_time_is_refused(tmp_path: Path) -> None:
     row = {"key": "a", "latitude": 1, "longitude": 1, "file": "", "recorded": "last summer"}
     raw.write_table(tmp_path, [row])
