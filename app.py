@@ -45,6 +45,7 @@ from web.health import health_router
 from web.limits import BodyLimit, WholeTexts
 from web.page import QUIET, Page, mount
 from web.quota import Quota
+from web.repeats import OncePerMinute
 from web.server import listening, serve
 from web.settings import Settings
 from web.static import mount_static
@@ -255,10 +256,17 @@ def _settings(arguments: list[str] | None) -> Settings:
     )
 
 
+def _log_to_stderr() -> None:
+    handler = logging.StreamHandler()
+    handler.addFilter(OncePerMinute())
+    form = "%(levelname)s %(name)s: %(message)s"
+    logging.basicConfig(level=logging.WARNING, format=form, handlers=[handler])
+    log.setLevel(logging.INFO)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Serve until stopped; returns 1 if the app cannot be opened."""
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    log.setLevel(logging.INFO)
+    _log_to_stderr()
     try:
         settings = _settings(arguments)
         listener = listening(settings.host, settings.port)

@@ -1,4 +1,4 @@
-"""The server: uvicorn without an access log, which stops soon even if pages are open."""
+"""The server: uvicorn without an access log, patient with slow clients but not forever."""
 
 from __future__ import annotations
 
@@ -9,11 +9,22 @@ import uvicorn
 from fastapi import FastAPI
 
 from agl1k_core.errors import Agl1kError
+from web.connections import check_all, limited_to, most_connections
 from web.gradio_adapter import end_streams
+
+#: How many connections the operating system keeps until they are accepted. If descriptors run out,
+#: asyncio tries as many times in a row.
+BACKLOG = 128
+_TICKS_PER_S = 10
 
 
 class _PatientServer(uvicorn.Server):
     """Ends the event streams of open pages before it waits for requests to end."""
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _TICKS_PER_S == 0:
+            check_all(self.server_state.connections)
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         end_streams(self.config.loaded_app.app)
@@ -23,7 +34,8 @@ class _PatientServer(uvicorn.Server):
 def listening(host: str, port: int) -> socket.socket:
     """A socket bound to the server's address; raises ``Agl1kError`` if it cannot be bound."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    taken = socket.socket(family)
+    # asyncio sends small responses at once only if it knows that this is TCP
+    taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind((host, port))
@@ -44,7 +56,10 @@ def serve(app: FastAPI, listener: socket.socket) -> None:
     os.environ.setdefault("MPLBACKEND", "agg")
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        http=limited_to(most_connections()),
+        ws="none",
+        backlog=BACKLOG,
+        log_config=None,  # as the rest of the app logs
         access_log=False,
         timeout_keep_alive=75,  # a player listens and thinks for longer than 5 s
         timeout_graceful_shutdown=3,
