@@ -85,6 +85,7 @@ class ClipStore:
 
     The least recently used copies are deleted first, but none that were used in the last
     ``in_use_s``. Safe to use from many threads: a clip that several ask for is prepared once.
+    ``shelter`` decodes, so that a recording cannot crash this process.
     """
 
     def __init__(
@@ -96,9 +97,11 @@ class ClipStore:
         in_use_s: float = _IN_USE_S,
         failure_lasts_s: float = _FAILURE_LASTS_S,
         prefetchers: int = 2,
+        shelter: audio.Shelter | None = None,
     ) -> None:
         self._folder = cache_dir
         self._fetch = fetch
+        self._shelter = shelter or audio.common_shelter()
         self._max_bytes = max_bytes
         self._in_use_s = in_use_s
         self._failure_lasts_s = failure_lasts_s
@@ -210,8 +213,8 @@ class ClipStore:
             source = _in_folder(benchmark, key)
             stamp = _stamp(source) if source else ""
             recording = source or self._fetched(benchmark, key, Path(scratch))
-            copy = audio.tag_free_copy(recording, Path(scratch) / "copy")
-            info, peaks = audio.outline(copy, N_PEAKS)
+            copy = self._shelter.tag_free_copy(recording, Path(scratch) / "copy")
+            info, peaks = self._shelter.outline(copy, N_PEAKS)
             about = {
                 "of": stamp,
                 "suffix": copy.suffix,

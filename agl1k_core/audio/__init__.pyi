@@ -21,6 +21,7 @@ from .filters import (
 )
 from .inspect import Inspection, Note, Outcome, inspect_recording
 from .mono import MonoBuffer, NoRoomError, mono_blocks
+from .shelter import CrashedError, Shelter, common_shelter
 from .strip import CopyKind, StrippedCopy, stripped_copy
 
 __all__ = [
@@ -34,6 +35,9 @@ __all__ = [
     "StrippedCopy",
     "CopyKind",
     "CopyNotWrittenError",
+    "Shelter",
+    "common_shelter",
+    "CrashedError",
     "mono_blocks",
     "MonoBuffer",
     "NoRoomError",

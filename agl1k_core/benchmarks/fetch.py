@@ -241,7 +241,7 @@ class _Run:
         if path is None:
             return None
         try:
-            audio.check_beginning(path)
+            audio.common_shelter().check_beginning(path)
         except Agl1kError:
             return None
         return Fetched(clip.key, FetchOutcome.PRESENT, path, n_bytes=path.stat().st_size)
@@ -307,7 +307,7 @@ def _source(benchmark: Benchmark, clip: Clip, checksums: Mapping[str, str]) -> S
             f"Benchmark {benchmark.slug} has no address from which to fetch recordings."
         )
     url = _filled(benchmark.audio_url, clip)
-    return Source(url, MAX_RECORDING_BYTES, checksums, audio.check_beginning)
+    return Source(url, MAX_RECORDING_BYTES, checksums, audio.common_shelter().check_beginning)
 
 
 def _filled(template: str, clip: Clip) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from agl1k_core import audio
 from agl1k_core.benchmarks import Benchmark, Clip, UnreachableError, fetch_recording
 from agl1k_core.errors import Agl1kError
 from agl1k_core.http import Patience
@@ -28,8 +30,11 @@ from game.clips import (
 )
 from tests.support import sounds
 from tests.support.hostile_server import Fault, hostile_server
+from tests.support.processes import children
 from tests.support.served import served
 from tests.support.waiting import PATIENCE_S, eventually
+
+pytestmark = pytest.mark.server  # copies are made in a process of their own
 
 PLACE = "RueMellahEssaouira"
 
@@ -64,6 +69,26 @@ def local(folder: Path) -> Benchmark:
 def store(tmp_path: Path) -> Iterator[ClipStore]:
     store = ClipStore(tmp_path / "cache", failure_lasts_s=0)
     yield store
+    store.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL])
+def test_a_crash_of_the_decoder_costs_one_clip(
+    tmp_path: Path, folder: Path, number: signal.Signals
+) -> None:
+    sounds.endless(folder / "endless.wav")
+    local = benchmark(folder, crashing="endless.wav", other=f"{PLACE}.mp3")
+    store = ClipStore(tmp_path / "cache", shelter=audio.Shelter())
+    before = children()
+    with ThreadPoolExecutor(1) as threads:
+        preparing = threads.submit(store.prepare, local, "crashing")
+        eventually(lambda: children() - before)
+        for process in children() - before:
+            os.kill(process, number)
+        with pytest.raises(Agl1kError, match=r"Clip crashing is not available: The decoder crash"):
+            preparing.result()
+    assert store.prepare(local, "other").duration_s == pytest.approx(2, abs=0.1)
+    assert len([*(tmp_path / "cache").iterdir()]) == 2
     store.close()
 
 

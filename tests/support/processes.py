@@ -29,6 +29,26 @@ def run_python(
     )
 
 
+def children() -> set[int]:
+    """The running processes that this one started."""
+    found = (int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit())
+    return {process for process in found if _state(process)[1:] == (os.getpid(),)}
+
+
+def is_running(process: int) -> bool:
+    """Whether a process has not ended."""
+    return bool(_state(process))
+
+
+def _state(process: int) -> tuple[str, int] | tuple[()]:
+    """The state and the parent of a process; nothing if it has ended."""
+    try:
+        state, parent = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[:2]
+    except (FileNotFoundError, ProcessLookupError):
+        return ()
+    return () if state in "ZX" else (state, int(parent))
+
+
 class GuessWriter:
     """``tests.support.guess_writer``, which prints each guess once the store acknowledged it."""
 

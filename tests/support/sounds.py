@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import av
@@ -60,3 +61,13 @@ def riff(*chunks: tuple[str, bytes]) -> bytes:
     for name, data in chunks:
         body += name.encode() + len(data).to_bytes(4, "little") + data + b"\0" * (len(data) % 2)
     return b"RIFF" + len(body).to_bytes(4, "little") + body
+
+
+def endless(path: Path, hours: int = 12) -> Path:
+    """A WAV file of hours of silence, which takes no room on the disk but seconds to decode."""
+    head = encode(path, "pcm_s16le", tone(0.1, 1)).read_bytes()
+    start = head.index(b"data") + 8
+    n_bytes = 2 * RATE_HZ * 3600 * hours
+    path.write_bytes(head[: start - 4] + n_bytes.to_bytes(4, "little"))
+    os.truncate(path, start + n_bytes)
+    return path

@@ -123,6 +123,7 @@ def test_tag_shows_what_sounds_and_draws_it(tmp_path: Path, pytestconfig: pytest
     assert [path.name for path in (tmp_path / "pictures").iterdir()] == ["001-d02.png"]
 
 
+@pytest.mark.server
 def test_a_curated_folder_scores_and_plays(forty: Path, tmp_path: Path) -> None:
     out = tmp_path / "bench"
     result = run("curate", forty, "-o", out, "--tagger", "none", "--target", 6, "--workers", 1)
