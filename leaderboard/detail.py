@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agl1k_core import places
+from agl1k_core import models, places
+from agl1k_core.errors import Agl1kError
 from agl1k_core.scoring import Evaluation, ScoredRows
 from leaderboard.board import Board
 from leaderboard.rows import Row
@@ -74,13 +75,14 @@ class Detail:
     errors: tuple[ErrorPoint, ...] = ()
     distances_km: FloatArray | None = None
     n_no_point: int = 0
+    provenance: tuple[tuple[str, str], ...] = ()
 
 
 def make_detail(board: Board, row: Row) -> Detail:
     """Everything the page shows about a row."""
     scored = board.scored(row.row_id)
     if scored is None:
-        return Detail(row)
+        return Detail(row, provenance=provenance(board, row))
     rows = scored.require_rows()
     pointed = np.isfinite(rows.lat)
     return Detail(
@@ -90,7 +92,19 @@ def make_detail(board: Board, row: Row) -> Detail:
         errors=_errors(rows),
         distances_km=rows.column("distance_km")[pointed],
         n_no_point=int((~pointed).sum()),
+        provenance=provenance(board, row),
     )
+
+
+def provenance(board: Board, row: Row) -> tuple[tuple[str, str], ...]:
+    """How ``agl1k run`` made a row's file, as labels and texts; empty for other files."""
+    if row.kind != "verified":
+        return ()
+    try:
+        told = models.provenance_in(board.submissions.file(row.row_id))
+    except Agl1kError:  # withdrawn meanwhile
+        return ()
+    return tuple(models.provenance_facts(told or {}))
 
 
 def confusion(scored: Evaluation) -> Confusion:

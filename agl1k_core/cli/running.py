@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from tqdm import tqdm
 
-from agl1k_core import models, predictions, scoring
+from agl1k_core import curation, models, predictions, scoring
+from agl1k_core.audio import AcousticFilters
 from agl1k_core.benchmarks import Benchmark
+from agl1k_core.cli.building import WORKERS, tagger_maker
 from agl1k_core.cli.console import BenchmarkOption, benchmark_of, say, warn
+from agl1k_core.curation import Analyzer
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
+from agl1k_core.files import sha256_of_file
 from agl1k_core.http import Patience
 from agl1k_core.models import (
     AudioFormat,
@@ -22,13 +27,16 @@ from agl1k_core.models import (
     Listeners,
     LocalModel,
     Model,
+    ModelCard,
     Price,
     Progress,
     RunLimits,
     RunResult,
     RunSettings,
+    Submittable,
     Treatment,
 )
+from agl1k_core.scoring import Evaluation
 
 app = typer.Typer()
 
@@ -85,10 +93,20 @@ def run(
     without_audio: Annotated[
         bool, typer.Option("--without-audio", help="Control: the prompt alone.")
     ] = False,
+    tags_only: Annotated[
+        bool, typer.Option("--tags-only", help="Control: the names of the sounds instead of sound.")
+    ] = False,
+    transcript_only: Annotated[
+        bool, typer.Option("--transcript-only", help="Control: a transcript instead of sound.")
+    ] = False,
+    transcripts: Annotated[
+        Path | None,
+        typer.Option("--transcripts", dir_okay=False, help="JSON Lines: key, text, language."),
+    ] = None,
 ) -> None:
     """Ask a model where each clip was recorded. Run again to resume."""
     on = benchmark_of(benchmark)
-    control: Control = "without-audio" if without_audio else ""
+    control = _control(without_audio, tags_only, transcript_only)
     parameters: dict[str, float | int | None] = {
         "temperature": temperature, "seed": seed, "max_tokens": max_tokens,
     }  # fmt: skip
@@ -102,6 +120,7 @@ def run(
         Treatment(audio_format, max_seconds),
         parameters,
         control,
+        *_texts(control, on, clip or list(on.index), transcripts, output),
     )
     limits = RunLimits(
         clip, limit, concurrency, rate, max_cost, _price(price), repeat, patience,
@@ -132,6 +151,53 @@ def rescore(
     _show_run(result, on, scored=False)
 
 
+@app.command()
+def submit(
+    file: Annotated[
+        Path, typer.Argument(exists=True, help="A prediction file, or a run's folder.")
+    ],
+    server: Annotated[str, typer.Option("--server", help="The server's address.")],
+    weights: Annotated[Literal["open", "closed"], typer.Option(help="The model's weights.")],
+    model: Annotated[str, typer.Option("--model", help="Default: the run's model.")] = "",
+    board: Annotated[str, typer.Option("--board", help="Default: the run's benchmark.")] = "",
+    organisation: Annotated[str, typer.Option("--organisation", help="Who made the model.")] = "",
+    link: Annotated[str, typer.Option("--link", help="An address about the model.")] = "",
+    model_date: Annotated[str, typer.Option("--model-date", help="YYYY-MM-DD.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Publish nothing.")] = False,
+) -> None:
+    """Publish a prediction file on a server's board, after a dry run."""
+    sent = models.submittable(file)
+    board = board or sent.told("benchmark", "slug")
+    card = ModelCard(
+        model or sent.told("model", "named"), organisation, link, weights,
+        sent.told("prompt", "text"), model_date,
+    )  # fmt: skip
+    if not card.model:
+        raise Agl1kError(f"{file} says nothing about its model. Name it with --model.")
+    with models.BoardServer(server) as boards:
+        _show_dry_run(boards.dry_run(sent, board), sent)
+        if dry_run:
+            say("Nothing was published: this was a dry run.")
+            return
+        done = boards.publish(sent, board, card)
+    say(f"{card.model} is on the board {done['board']}: submission {done['submission_id']}")
+    say(f"Withdrawal key, shown only once: {done['withdraw_key']}")
+
+
+def _show_dry_run(report: Mapping[str, Any], sent: Submittable) -> None:
+    """The scores of a dry run; raises ``Agl1kError`` with every problem if it was refused."""
+    from agl1k_core.cli import reports
+
+    if not report["accepted"]:
+        problems = [f"  {number}. {found}" for number, found in enumerate(report["problems"], 1)]
+        raise Agl1kError("\n".join([report["message"], *problems]))
+    evaluation = Evaluation.from_dict(report["strict"])
+    say(reports.headline(evaluation))
+    say(reports.metric_table(evaluation))
+    for label, value in models.provenance_facts(sent.provenance or {}):
+        say(f"{label}: {value}")
+
+
 def _model(
     model: str,
     base_url: str,
@@ -144,6 +210,9 @@ def _model(
     if python:
         if base_url:
             raise Agl1kError("Give --base-url or --python, not both.")
+        given = [f"--{name.replace('_', '-')}" for name, n in parameters.items() if n is not None]
+        if given:
+            raise Agl1kError(f"{', '.join(given)}: only for endpoints; set it in {python}.")
         return LocalModel(models.load_function(python), python)
     if not model or not base_url:
         raise Agl1kError("Give --model and --base-url of an endpoint, or --python module:function.")
@@ -151,6 +220,44 @@ def _model(
     if api_key_env and not key:
         raise Agl1kError(f"--api-key-env: the variable {api_key_env} is not set.")
     return Endpoint(model, base_url, key, api_key_env, parameters, patience)
+
+
+def _control(without_audio: bool, tags_only: bool, transcript_only: bool) -> Control:
+    chosen: dict[Control, bool] = {
+        "without-audio": without_audio,
+        "tags-only": tags_only,
+        "transcript-only": transcript_only,
+    }
+    names = [name for name, is_chosen in chosen.items() if is_chosen]
+    if len(names) > 1:
+        raise Agl1kError(f"Give only one of {', '.join(f'--{name}' for name in names)}.")
+    return names[0] if names else ""
+
+
+def _texts(
+    control: Control, on: Benchmark, keys: Sequence[str], transcripts: Path | None, output: Path
+) -> tuple[dict[str, str], str]:
+    """The texts that take the place of sound, and their source; empty if none are sent."""
+    if control in ("", "without-audio"):
+        return {}, ""
+    spoken = models.read_transcripts(transcripts, on) if transcripts else None
+    source = f"transcripts {sha256_of_file(transcripts)[:12]}" if transcripts else ""
+    if control == "tags-only":
+        analyzer = Analyzer(AcousticFilters(), tagger_maker("yamnet", None))
+        presences, tagger = curation.presences_of(
+            on, keys, analyzer, output / "tags", workers=WORKERS
+        )
+        weights = str(tagger.get("weights_sha256", ""))[:12]
+        named = f"tagger {tagger.get('name', 'unknown')} {weights}".strip()
+        return models.tag_texts(keys, presences, spoken), " and ".join(
+            filter(None, [named, source])
+        )
+    if spoken is None:
+        raise Agl1kError(
+            "--transcript-only needs --transcripts: JSON Lines with key, text and language of each "
+            "clip (docs/run-a-model.md says how to make them)."
+        )
+    return models.transcript_texts(keys, spoken), source
 
 
 def _price(text: str) -> Price | None:

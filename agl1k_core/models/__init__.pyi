@@ -2,6 +2,7 @@
 
 from .approaches import Approach, Ask, OneQuestion
 from .beacon import Hearing
+from .controls import Transcript, read_transcripts, tag_texts, transcript_texts
 from .dialects import Dialect
 from .endpoint import Endpoint, Model
 from .hook import LocalModel, load_function
@@ -15,6 +16,7 @@ from .session import Listeners, RunLimits, run_model
 from .settings import Control, RunSettings
 from .sounds import AudioFormat, Treatment
 from .spending import Price
+from .submission import BoardServer, ModelCard, Submittable, submittable
 
 __all__ = [
     "run_model",
@@ -33,6 +35,10 @@ __all__ = [
     "Treatment",
     "AudioFormat",
     "Control",
+    "tag_texts",
+    "transcript_texts",
+    "read_transcripts",
+    "Transcript",
     "Price",
     "cost_text",
     "write_results",
@@ -40,6 +46,10 @@ __all__ = [
     "provenance_in",
     "provenance_facts",
     "bundled",
+    "submittable",
+    "Submittable",
+    "BoardServer",
+    "ModelCard",
     "Approach",
     "Ask",
     "OneQuestion",

@@ -109,6 +109,7 @@ def _facts(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Model as reported back", ", ".join(_texts(model.get("reported")))
     yield "Endpoint", _text(endpoint.get("host"))
     yield "Control", _CONTROLS.get(_text(told.get("control")), _text(told.get("control")))
+    yield "Texts from", _text(told.get("texts_from"))
     outcome = _text(_map(told, "hearing_check").get("outcome"))
     yield "Hearing check", _HEARING.get(outcome, outcome)
     yield "Dialect", _dialect(_map(endpoint, "dialect"))
@@ -139,9 +140,10 @@ def _parameters(told: Mapping[str, Any]) -> str:
 def _audio(told: Mapping[str, Any], clips: Mapping[str, Any]) -> str:
     if not told:
         return ""
-    formats = " and ".join(_texts(told.get("formats_sent"))) or _text(told.get("format"))
+    sent = _texts(told.get("formats_sent")) or [_text(told.get("format"))]
+    formats = " and ".join(name.upper() for name in sent)
     rate_khz = (_number(told.get("sample_rate_hz")) or 0) / 1000
-    kind = f"{formats.upper()}, {rate_khz:g} kHz, one channel" if rate_khz else formats.upper()
+    kind = f"{formats}, {rate_khz:g} kHz, one channel" if rate_khz else formats
     most = _number(told.get("max_seconds"))
     cut = f", at most {most:g} s" if most else ""
     truncated = _number(clips.get("truncated"))
@@ -166,7 +168,7 @@ def _answered(told: Mapping[str, Any]) -> str:
     if answered is None or asked is None:
         return ""
     cut = f"; {cut_off:,.0f} cut off by the limit on tokens" if cut_off else ""
-    return f"{answered:,.0f} of {asked:,.0f} requests{cut}"
+    return f"{answered:,.0f} of {asked:,.0f} questions{cut}"
 
 
 def _map(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:

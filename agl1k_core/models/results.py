@@ -158,6 +158,7 @@ def provenance_of(history: History, price: Price | None) -> dict[str, Any]:
             "dialect": history.dialect,
         },
         "control": identity["control"],
+        "texts_from": identity["texts instead of sound"],
         "prompt": {"sha256": identity["prompt"], **history.about.get("prompt", {})},
         "parameters": {name: identity[name] for name in ("temperature", "seed", "max_tokens")},
         "audio": _audio(identity, outcomes),

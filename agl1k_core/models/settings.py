@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -39,6 +37,8 @@ class RunSettings:
         What the model gets instead of sound; empty if it gets the sound.
     texts
         The text about each clip that takes the place of sound, by key.
+    texts_source
+        Where these texts come from, such as a tagger's name and weights.
     """
 
     model: str
@@ -48,6 +48,7 @@ class RunSettings:
     parameters: Mapping[str, float | int | None] = field(default_factory=dict)
     control: Control = ""
     texts: Mapping[str, str] = field(default_factory=dict)
+    texts_source: str = ""
 
     @property
     def with_sound(self) -> bool:
@@ -63,7 +64,7 @@ class RunSettings:
             "endpoint": without_secrets(self.where),
             "prompt": self.prompt.sha256,
             "control": self.control,
-            "texts instead of sound": _hash_of(self.texts) if self.texts else "",
+            "texts instead of sound": self.texts_source,
             "audio format": self.treatment.format,
             "maximum seconds": self.treatment.max_seconds,
             **{name: self.parameters.get(name) for name in ("temperature", "seed", "max_tokens")},
@@ -98,10 +99,6 @@ def without_secrets(address: str) -> str:
         return address
     url = httpx.URL(address)
     return str(url.copy_with(username=None, password=None, query=None, fragment=None)).rstrip("/")
-
-
-def _hash_of(texts: Mapping[str, str]) -> str:
-    return hashlib.sha256(json.dumps(dict(sorted(texts.items()))).encode()).hexdigest()
 
 
 def _shown(value: object) -> str:
