@@ -3,7 +3,7 @@
 
 const SEARCH_PAUSE_MS = 150;
 const ONE_VALUE = ['board', 'subset', 'rank_by', 'search', 'weights', 'min_coverage'];
-const OWN = new Set([...ONE_VALUE, 'tab', 'sort', 'reverse', 'kinds', 'columns', 'intervals', 'row', 'other']);
+const OWN = new Set([...ONE_VALUE, 'tab', 'sort', 'reverse', 'kinds', 'columns', 'intervals', 'page', 'row', 'other', 'answered']);
 const ROW_CLOSED = 'agl-row-closed';
 const ROW_COMPARED = 'agl-row-compared';
 
@@ -13,10 +13,12 @@ function ownPart(search) {
   return new URLSearchParams([...new URLSearchParams(search)].filter(([name]) => OWN.has(name)));
 }
 
-function setAddress(query) {
+function setAddress(query, { step = false } = {}) {
   const others = [...new URLSearchParams(location.search)].filter(([name]) => !OWN.has(name));
   const search = new URLSearchParams([...others, ...new URLSearchParams(query)]);
-  history.replaceState(history.state, '', `?${search}${location.hash}`);
+  const address = `?${search}${location.hash}`;
+  if (step) history.pushState(history.state, '', address);
+  else history.replaceState(history.state, '', address);
 }
 
 function fragment(html) {
@@ -56,7 +58,8 @@ class BoardPage {
       this.closePanels(null);
     });
     document.addEventListener(ROW_CLOSED, () => this.closed());
-    document.addEventListener(ROW_COMPARED, (event) => this.note({ other: event.detail }));
+    document.addEventListener(ROW_COMPARED, (event) => this.note(event.detail));
+    window.addEventListener('popstate', () => this.stepped());
     new IntersectionObserver((seen) => this.seen(seen.at(-1))).observe(this.host);
   }
 
@@ -85,7 +88,7 @@ class BoardPage {
     }
     this.query = new URLSearchParams(this.board.dataset.query);
     if (address) setAddress(this.query);
-    if (first && this.query.get('row')) this.open(this.query.get('row'), this.query.get('other'));
+    if (first && this.query.get('row')) this.open(this.query.get('row'), this.query, { step: false });
   }
 
   // The controls are not replaced, so that typing is not interrupted.
@@ -103,7 +106,7 @@ class BoardPage {
     current.querySelector('[data-download]').href = next.querySelector('[data-download]').href;
     current.querySelector('.agl-table-box').scrollLeft = scrolled;
     if (sort) current.querySelector(`[data-sort="${CSS.escape(sort)}"]`)?.focus();
-    if (open) current.querySelector(`[data-open="${CSS.escape(open)}"]`)?.focus();
+    if (open) current.querySelector(`tr [data-open="${CSS.escape(open)}"]`)?.focus();
   }
 
   failed(error) {
@@ -139,12 +142,14 @@ class BoardPage {
     this.query.set('kinds', kinds.length === boxes.length ? '' : kinds.join(','));
     this.query.set('columns', form.getAll('columns').join(','));
     this.query.set('intervals', form.has('intervals') ? '1' : '0');
+    this.query.delete('page');
   }
 
   clicked(event) {
     const at = (selector) => event.target.closest(selector);
     const button = at('button');
     if (button?.dataset.sort) this.sort(button.dataset.sort);
+    else if (button?.dataset.page) this.turn(button.dataset.page);
     else if (button?.hasAttribute('data-reset')) this.go(button.dataset.reset);
     else if (button?.hasAttribute('data-again')) this.show({ whole: true });
     else if (button?.hasAttribute('data-copy')) this.copyLink(button);
@@ -163,7 +168,14 @@ class BoardPage {
       this.query.set('sort', name);
       this.query.delete('reverse');
     }
+    this.query.delete('page');
     this.show({ address: true });
+  }
+
+  async turn(page) {
+    this.query.set('page', page);
+    await this.show({ address: true });
+    this.host.querySelector('.agl-count')?.scrollIntoView({ block: 'start' });
   }
 
   go(query) {
@@ -177,28 +189,43 @@ class BoardPage {
     copy(String(link), button);
   }
 
-  open(row, other = '') {
-    this.note({ row, other });
-    this.trigger('select', { board: this.board.dataset.board, row_id: row, other: other ?? '' });
+  // An opened row takes the table's place and has its own address; Back returns to the table.
+  open(row, compared = new URLSearchParams(), { step = true } = {}) {
+    const other = compared.get('other') ?? '';
+    const answered = compared.get('answered') === '1';
+    this.scrolled = window.scrollY;
+    this.note({ row, other, answered: answered ? '1' : '' }, { step });
+    this.trigger('select', { board: this.board.dataset.board, row_id: row, other, answered });
   }
 
   // Put the opened row into query and address; the table is not changed.
-  note(values) {
+  note(values, options) {
     for (const [name, value] of Object.entries(values)) {
       if (value) this.query.set(name, value);
       else this.query.delete(name);
     }
     this.board.dataset.query = String(this.query);
-    this.board.querySelectorAll('tr[data-row]').forEach((line) => {
-      line.classList.toggle('agl-open', line.dataset.row === this.query.get('row'));
-    });
-    setAddress(this.query);
+    this.host.classList.toggle('agl-behind-row', this.query.has('row'));
+    setAddress(this.query, options);
   }
 
   closed() {
     const row = this.query.get('row');
-    this.note({ row: '', other: '' });
-    this.board.querySelector(`[data-open="${CSS.escape(row ?? '')}"]`)?.focus();
+    this.note({ row: '', other: '', answered: '' });
+    window.scrollTo({ top: this.scrolled ?? 0 });
+    this.board.querySelector(`tr [data-open="${CSS.escape(row ?? '')}"]`)?.focus({ preventScroll: true });
+  }
+
+  stepped() {
+    if (!this.board) return;
+    const before = this.query.get('row');
+    const now = ownPart(location.search);
+    if (now.get('row') === before) return;
+    if (now.get('row')) this.open(now.get('row'), now, { step: false });
+    else if (before) {
+      this.trigger('clear');
+      this.closed();
+    }
   }
 }
 
@@ -224,8 +251,11 @@ export function attachDetail({ element, trigger, watch }) {
   element.addEventListener('submit', (event) => {
     event.preventDefault();
     const { board, row } = event.target.closest('.agl-detail').dataset;
-    const other = new FormData(event.target).get('other');
-    document.dispatchEvent(new CustomEvent(ROW_COMPARED, { detail: other }));
-    trigger('submit', { board, row_id: row, other });
+    const form = new FormData(event.target);
+    const other = form.get('other');
+    const answered = form.has('answered');
+    const detail = { other, answered: answered ? '1' : '' };
+    document.dispatchEvent(new CustomEvent(ROW_COMPARED, { detail }));
+    trigger('submit', { board, row_id: row, other, answered });
   });
 }

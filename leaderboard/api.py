@@ -38,9 +38,11 @@ def leaderboard_router(boards: Boards) -> APIRouter:
         return _file(text, f"{query.board}-leaderboard.csv", "text/csv")
 
     @router.get("/compare", summary="Paired differences of two rows")
-    def as_comparison(board: str, first: str, second: str) -> dict[str, Any]:
+    def as_comparison(
+        board: str, first: str, second: str, answered: bool = False
+    ) -> dict[str, Any]:
         try:
-            return to_json(compare(_board(boards, board), first, second))
+            return to_json(compare(_board(boards, board), first, second, answered=answered))
         except Agl1kError as error:
             raise HTTPException(404, str(error)) from None
 

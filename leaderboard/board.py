@@ -20,11 +20,11 @@ from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 from agl1k_core.scoring import BASELINES, FEWEST_CLIPS, SCORER_VERSION, Evaluation, Rank
 from leaderboard import people
-from leaderboard.published import reported_rows
-from leaderboard.ranking import rank_models, rank_people
+from leaderboard.published import reported_rows, with_reported
+from leaderboard.ranking import rank_rows
 from leaderboard.refreshing import StaleWhileRefreshing
 from leaderboard.reports import RecentReports
-from leaderboard.rows import Row, scored_row
+from leaderboard.rows import NO_MODELS, Row, scored_row
 from store.guesses import GuessStore
 from store.submissions import Submission, SubmissionStore
 from ui.model_guess import ModelGuess
@@ -39,6 +39,7 @@ _OTHER_TABLE = "Scored on another version of this benchmark's table, so it canno
 _NO_TABLE = "The benchmark's table is not on this server, so nothing can be compared clip by clip."
 _NO_FILE = "Its file can no longer be read with this version of the table."
 _FEW_GUESSES = f"A rank needs guesses on {FEWEST_CLIPS} clips of this subset."
+_NO_MODEL = "No model has been scored here yet."
 _FEW_CLIPS = f"With fewer than {FEWEST_CLIPS} clips, nothing is ranked."
 
 #: How many new evaluations are kept until somebody looks at them; others are scored again.
@@ -97,9 +98,12 @@ class Board:
         return self._benchmark
 
     def rows(self) -> tuple[Row, ...]:
-        """All rows: verified, people, our baselines, reported; in no particular order."""
-        own = (row for part in self._parts() for row in part.rows)
-        return (*own, *reported_rows(self.slug))
+        """All rows: scored, people, our baselines, reported; in no particular order.
+
+        A baseline that the paper reports, too, is one row with both numbers.
+        """
+        own = tuple(row for part in self._parts() for row in part.rows)
+        return with_reported(own, reported_rows(self.slug))
 
     def row(self, row_id: str) -> Row | None:
         """The row with this id, or None."""
@@ -121,11 +125,16 @@ class Board:
 
     def why_unranked(self, row: Row) -> str:
         """Why a row has no rank."""
-        if row.kind == "people":
+        if row.kind == "people" and self._guessed(row) < FEWEST_CLIPS:
             return _FEW_GUESSES
+        if row.kind in NO_MODELS and not self._submitted().scored:
+            return _NO_MODEL
         if row.unranked or not row.is_recomputed:
             return row.unranked
         return _FEW_CLIPS if self.benchmark else _NO_TABLE
+
+    def _guessed(self, people: Row) -> float:
+        return people.coverage * len(self.benchmark) if self.benchmark else 0
 
     @contextmanager
     def scored_already(self, submission_id: str, scored: Evaluation) -> Iterator[None]:
@@ -150,7 +159,7 @@ class Board:
         """
         # not self.rows(): a reveal must not wait while people's guesses are scored
         models = self._submitted()
-        names = {row.row_id: row.model for row in models.rows if row.kind == "verified"}
+        names = {row.row_id: row.model for row in models.rows if row.kind == "scored"}
         scored = [(names[row_id], found) for row_id, found in models.scored.items()]
         return {key: _guesses_at(scored, key) for key in keys}
 
@@ -168,11 +177,7 @@ class Board:
         if benchmark is None or (of_clips and not _has_clips(benchmark, of_clips)):
             return {}
         models, crowd, baselines = parts
-        scored = {**models.scored, **baselines.scored}
-        ranks = rank_models(scored, metric, of_clips)
-        theirs = crowd.scored.get(PEOPLE_ID)
-        place = rank_people(theirs, scored, metric, of_clips) if theirs else None
-        return ranks | {PEOPLE_ID: place} if place else ranks
+        return rank_rows(models.scored, {**crowd.scored, **baselines.scored}, metric, of_clips)
 
     def _submitted(self) -> _Part:
         state = f"{self.submissions.revision()} {self.benchmark is not None}"
@@ -274,7 +279,7 @@ def submission_row(submission: Submission, scored: Evaluation | None = None) -> 
     """A submission as a row, with its stored numbers or those of ``scored``."""
     return scored_row(
         submission.submission_id,
-        submission.kind,
+        "scored",
         submission.model,
         scored or Evaluation.from_dict(submission.evaluation),
         organisation=submission.organisation,

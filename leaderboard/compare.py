@@ -48,39 +48,48 @@ class Disagreement:
 class RowComparison:
     """Everything that the page shows about two rows.
 
-    ``n_common`` is the number of clips for which both have a record; ``distances_km`` are for
+    ``n_common`` is the number of clips compared: those for which both have a record, or, if
+    ``answered``, the ``n_answered`` to which both gave a usable point. ``distances_km`` are for
     these clips.
     """
 
     first: Row
     second: Row
     n_common: int
+    n_answered: int
+    answered: bool
     metrics: tuple[MetricGap, ...]
     subsets: tuple[MetricGap, ...]
     disagreements: tuple[Disagreement, ...]
     distances_km: tuple[FloatArray, FloatArray]
 
 
-def compare(board: Board, first_id: str, second_id: str) -> RowComparison:
+def compare(
+    board: Board, first_id: str, second_id: str, *, answered: bool = False
+) -> RowComparison:
     """Compare two rows of a board on their common clips (`scoring.compare`).
 
-    Raises ``Agl1kError`` if one of them cannot be compared.
+    ``answered`` leaves out the clips that one of them did not answer with a usable point. Raises
+    ``Agl1kError`` if one of them cannot be compared.
     """
     first, one = _comparable(board, first_id)
     second, two = _comparable(board, second_id)
     if first_id == second_id:
         raise Agl1kError(f"{first.model} cannot be compared with itself. Choose another row.")
-    overall = scoring.compare(one, two, metrics=RANKABLE)
+    overall = scoring.compare(one, two, metrics=RANKABLE, answered=answered)
     if not overall.n_common:
-        raise Agl1kError(f"{first.model} and {second.model} have no clip in common.")
-    a, b = (scoring.clip_values(scored, "distance_km") for scored in (one, two))
+        what = "answered no common clip" if answered else "have no clip in common"
+        raise Agl1kError(f"{first.model} and {second.model} {what}.")
+    a, b = (_distances(scored, answered=answered) for scored in (one, two))
     common = np.isfinite(a) & np.isfinite(b)
     return RowComparison(
         first=first,
         second=second,
         n_common=overall.n_common,
+        n_answered=int((one.require_rows().has_answer & two.require_rows().has_answer).sum()),
+        answered=answered,
         metrics=tuple(_gap(overall, metric, "all") for metric in overall),
-        subsets=tuple(_subset_gaps(one, two)),
+        subsets=tuple(_subset_gaps(one, two, answered=answered)),
         disagreements=_disagreements(one, two, a, b),
         distances_km=(a[common], b[common]),
     )
@@ -98,6 +107,8 @@ def to_json(comparison: RowComparison) -> dict[str, object]:
         "first": comparison.first.row_id,
         "second": comparison.second.row_id,
         "n_common": comparison.n_common,
+        "n_answered": comparison.n_answered,
+        "answered_only": comparison.answered,
         "metrics": {gap.metric: _gap_json(gap) for gap in comparison.metrics},
         "distance_km_by_subset": {gap.subset: _gap_json(gap) for gap in comparison.subsets},
     }
@@ -130,11 +141,18 @@ def _gap(comparison: Comparison, metric: str, subset: str) -> MetricGap:
     return MetricGap(metric, subset, comparison[metric], comparison.better(metric))
 
 
-def _subset_gaps(one: Evaluation, two: Evaluation) -> Iterator[MetricGap]:
+def _distances(scored: Evaluation, *, answered: bool) -> FloatArray:
+    distances = scoring.clip_values(scored, "distance_km")
+    return np.where(scored.require_rows().has_answer, distances, np.nan) if answered else distances
+
+
+def _subset_gaps(one: Evaluation, two: Evaluation, *, answered: bool) -> Iterator[MetricGap]:
     """The difference in distance on every subset that has common clips."""
     known = one.require_rows().benchmark.subsets
     for subset in (name for name in SUBSETS if name in known):
-        compared = scoring.compare(one, two, subset=subset, metrics=["distance_km"])
+        compared = scoring.compare(
+            one, two, subset=subset, metrics=["distance_km"], answered=answered
+        )
         if compared.n_common:
             yield _gap(compared, "distance_km", subset)
 

@@ -7,14 +7,21 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
 from agl1k_core.benchmarks import PUBLISHED_SLUG
 from leaderboard.rows import Row, slug
 
-_NO_RANK = "Reported, not recomputed: ranks are by significance, which needs the predictions."
+_NO_RANK = "Reported, not recomputed: a rank needs the predictions."
+#: The paper's name of a baseline -> the id of the row that is computed here.
+_SAME_BASELINE = {
+    "RANDOM": "baseline-random",
+    "Densest region": "baseline-densest-region",
+    "Median location": "baseline-median-location",
+}
 
 
 def reported_rows(benchmark: str) -> tuple[Row, ...]:
@@ -26,6 +33,21 @@ def reported_rows(benchmark: str) -> tuple[Row, ...]:
 def _rows() -> tuple[Row, ...]:
     text = (files("leaderboard") / "data" / "published_results.csv").read_text("utf-8")
     return tuple(_row(line) for line in csv.DictReader(text.splitlines()))
+
+
+def with_reported(own: Sequence[Row], reported: Sequence[Row]) -> tuple[Row, ...]:
+    """Rows made here and reported ones; a baseline that is among both is one row."""
+    theirs = {_SAME_BASELINE.get(row.model, ""): row for row in reported}
+    merged = [_merged(row, theirs.get(row.row_id)) for row in own]
+    here = {row.row_id for row in own}
+    rest = (row for row in reported if _SAME_BASELINE.get(row.model, "") not in here)
+    return (*merged, *rest)
+
+
+def _merged(row: Row, reported: Row | None) -> Row:
+    if reported is None:
+        return row
+    return replace(row, reported=reported.values, note=f"{row.note} Also in {reported.note}")
 
 
 def _row(line: Mapping[str, str]) -> Row:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from leaderboard.columns import COLUMN, DEFAULT_COLUMNS, RANKABLE, SUBSETS
 
-KINDS = ("verified", "reported", "people", "baseline")
+KINDS = ("scored", "reported", "people", "baseline")
 WEIGHTS = ("open", "closed")
 SORTABLE = ("rank", "model", "kind", *COLUMN)
 TAB = "leaderboard"
@@ -31,8 +31,9 @@ class Query:
 
     ``rank_by`` is the metric of the ranks; ``sort`` is "" for that metric. ``reverse`` reverses the
     order of a column (otherwise the best, or A, comes first). Empty ``kinds`` and
-    ``weights`` show everything. ``min_coverage`` is a percentage. ``row`` is the opened row,
-    ``other`` the one it is compared with.
+    ``weights`` show everything. ``min_coverage`` is a percentage, ``page`` counts from 1. ``row``
+    is the opened row, ``other`` the one it is compared with, on the clips that both answered if
+    ``answered``.
     """
 
     board: str = ""
@@ -46,8 +47,10 @@ class Query:
     min_coverage: int = 0
     columns: tuple[str, ...] = DEFAULT_COLUMNS
     intervals: bool = True
+    page: int = 1
     row: str = ""
     other: str = ""
+    answered: bool = False
 
     @property
     def sort_column(self) -> str:
@@ -82,8 +85,10 @@ def from_mapping(given: Mapping[str, str]) -> Query:
         min_coverage=_percentage(given.get("min_coverage", "")),
         columns=_several(given, "columns", COLUMN) or DEFAULT_COLUMNS,
         intervals=given.get("intervals") != "0",
+        page=_page(given.get("page", "")),
         row=_text(given, "row"),
         other=_text(given, "other"),
+        answered=given.get("answered") == "1",
     )
 
 
@@ -131,6 +136,10 @@ def _several(given: Mapping[str, str], name: str, known: Collection[str]) -> tup
     """The known names in a comma-separated list, in the order of ``known``."""
     asked = set(given.get(name, "").split(","))
     return tuple(value for value in known if value in asked)
+
+
+def _page(text: str) -> int:
+    return max(int(text), 1) if text.isascii() and text.isdigit() and len(text) < 5 else 1
 
 
 def _percentage(text: str) -> int:

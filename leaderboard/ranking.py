@@ -1,8 +1,4 @@
-"""The ranks of models on a board, and the range of places for people.
-
-People guess only some of the clips, so they are compared with each model on these; their row does
-not change any model's rank.
-"""
+"""The ranks of models on a board, and the range of places that people and baselines would take."""
 
 from __future__ import annotations
 
@@ -12,17 +8,22 @@ from agl1k_core import scoring
 from agl1k_core.scoring import Evaluation, Rank
 
 
-def rank_models(
-    models: Mapping[str, Evaluation], metric: str, subset: str | None
+def rank_rows(
+    models: Mapping[str, Evaluation],
+    others: Mapping[str, Evaluation],
+    metric: str,
+    subset: str | None,
 ) -> dict[str, Rank]:
-    """The rank of each model by a metric, on a subset or on all clips; empty if the clips are too
-    few for ranks."""
+    """The rank of each model, and the place of each other row among the models, by row id.
+
+    People and baselines change no model's rank. People guess only some of the clips, so they are
+    compared with each model on these. Rows without enough clips for a rank are left out.
+    """
+    if not models:
+        return {}
     ranks = scoring.rank(list(models.values()), metric, subset=subset)
-    return {name: rank for name, rank in zip(models, ranks, strict=True) if rank}
-
-
-def rank_people(
-    people: Evaluation, models: Mapping[str, Evaluation], metric: str, subset: str | None
-) -> Rank | None:
-    """People's rank among the models on the clips they guessed; None if these are too few."""
-    return scoring.rank_among(people, list(models.values()), metric, subset=subset)
+    found = dict(zip(models, ranks, strict=True))
+    rivals = list(models.values())
+    for row_id, evaluation in others.items():
+        found[row_id] = scoring.rank_among(evaluation, rivals, metric, subset=subset)
+    return {row_id: rank for row_id, rank in found.items() if rank}

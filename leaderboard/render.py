@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -14,11 +15,12 @@ from leaderboard.board import Board
 from leaderboard.columns import COLUMN, DEFAULT_COLUMNS, RANKABLE, SUBSETS, Column
 from leaderboard.compare import RowComparison, comparable
 from leaderboard.detail import Detail
+from leaderboard.field import make_field
 from leaderboard.query import KINDS, Query, to_text
 from leaderboard.reports import Report
-from leaderboard.rows import KIND_HELP, Row
+from leaderboard.rows import KIND_HELP, NO_MODELS, Row
 from leaderboard.submit import Published
-from leaderboard.view import NO_MODELS, View, subset_sizes
+from leaderboard.view import View, subset_sizes
 
 STATUSES = ("answered", "refused", "unparseable", "error", "missing")
 STATUS_HELP = {
@@ -64,7 +66,8 @@ def board_page(view: View, boards: Mapping[str, Board]) -> str:
         board=view.board,
         boards=boards,
         sizes=subset_sizes(view.board),
-        columns=[COLUMN[name] for name in view.query.columns],
+        field=make_field(view),
+        columns=[COLUMN[name] for name in view.columns],
         sort_state=lambda name: sort_state(view.query, name),
         plain=replace(Query(), board=view.query.board, subset=view.query.subset),
     )
@@ -131,10 +134,11 @@ def cell(row: Row, column: Column, subset: str, intervals: bool) -> dict[str, st
     """A number and its interval, as the table shows them."""
     value = row.value(column.name, subset)
     interval = row.interval(column.name, subset) if intervals else None
-    coarse = row.kind == "reported"
-    text = column.text(value, coarse=coarse)
+    text = column.text(value, coarse=row.kind == "reported")
     ends = f"{compact(column, interval.low)}–{compact(column, interval.high)}" if interval else ""
-    return {"text": text, "interval": ends}
+    reported = row.reported.get(subset, {}).get(column.name, math.nan)
+    paper = "" if math.isnan(reported) else f"paper {compact(column, reported)}"
+    return {"text": text, "interval": ends, "paper": paper}
 
 
 def compact(column: Column, value: float) -> str:

@@ -10,13 +10,17 @@ from typing import Literal
 
 from agl1k_core.scoring import Evaluation, Interval
 
-Kind = Literal["verified", "reported", "people", "baseline"]
+Kind = Literal["scored", "reported", "people", "baseline"]
+
+#: Kinds of rows that are on the board for comparison with models.
+NO_MODELS = frozenset({"people", "baseline"})
 
 #: Subset -> metric -> value.
 Numbers = Mapping[str, Mapping[str, float]]
 
 KIND_HELP: Mapping[Kind, str] = {
-    "verified": "Scored here from a submitted file, which is kept and can be scored again.",
+    "scored": "Scored here from a submitted file, which is kept and can be scored again. Who made "
+    "the file, and with which model, is the submitter's word.",
     "reported": "Figures carried over from the paper: reported, not recomputed.",
     "people": "All players of this server together, scored like a model.",
     "baseline": "Generated and scored here: the score of a model that does not listen.",
@@ -30,7 +34,8 @@ class Row:
     ``values``, ``intervals`` and ``statuses`` are per subset, with "all" for the whole; unknown
     metrics are left out. ``coverage`` is the share of the benchmark's clips that have
     a record, NaN if unknown. ``owner`` is the Hub name that was signed in when it was published.
-    ``unranked`` says why the row has no rank, or is empty.
+    ``unranked`` says why the row has no rank, or is empty. ``reported`` are the paper's numbers for
+    a baseline that is also computed here.
     """
 
     row_id: str
@@ -54,6 +59,7 @@ class Row:
     coverage: float = math.nan
     n_guesses: int = 0
     unranked: str = ""
+    reported: Numbers = field(default_factory=dict)
 
     def value(self, metric: str, subset: str = "all") -> float:
         """A metric on a subset, or the coverage; NaN if unknown."""
@@ -65,6 +71,11 @@ class Row:
         """Its 95 % interval, or None."""
         found = self.intervals.get(subset, {}).get(metric)
         return found if found and math.isfinite(found.low) and math.isfinite(found.high) else None
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some clips of the benchmark are known to have no record."""
+        return self.coverage < 1
 
     @property
     def is_recomputed(self) -> bool:

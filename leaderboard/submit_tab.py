@@ -28,8 +28,8 @@ from web.settings import Settings
 
 _GONE = "The file is no longer on the server. Drop it again."
 _WHY_SIGN_IN = (
-    "<p class='agl-muted'>Optional: sign in, and the board names you as the verified owner of what "
-    "you publish. You can then withdraw it without its key. Only your Hub name is stored.</p>"
+    "<p class='agl-muted'>Optional: sign in, and the board names you as the one who "
+    "published it. You can then withdraw it without its key. Only your Hub name is stored.</p>"
 )
 _DETAIL = ("element", "trigger", "watch")
 

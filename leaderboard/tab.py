@@ -72,12 +72,13 @@ def open_row(boards: Boards, asked: Mapping[str, Any]) -> Opened:
 
 
 def compare_rows(boards: Boards, asked: Mapping[str, Any]) -> Compared:
-    """Two rows compared, given by ``board``, ``row_id`` and ``other``."""
+    """Two rows compared, given by ``board``, ``row_id``, ``other`` and ``answered``."""
     board, other = _board(boards, asked), str(asked.get("other") or "")
     if board is None or not other:
         return Compared()
     try:
-        comparison = compare(board, str(asked.get("row_id", "")), other)
+        answered = asked.get("answered") is True
+        comparison = compare(board, str(asked.get("row_id", "")), other, answered=answered)
     except Agl1kError as error:
         return Compared(render.problems_page(error, "These two cannot be compared"))
     return Compared(render.comparison_page(comparison), figures.comparison_curves(comparison))

@@ -8,23 +8,26 @@ from dataclasses import dataclass
 
 from agl1k_core.scoring import Rank
 from leaderboard.board import Board
-from leaderboard.columns import COLUMN, SUBSETS
+from leaderboard.columns import COLUMN, DEFAULT_COLUMNS, SUBSETS
 from leaderboard.query import KINDS, Query
-from leaderboard.rows import Row
+from leaderboard.rows import NO_MODELS, Row
 
-#: Kinds of rows that are on the board for comparison with models.
-NO_MODELS = frozenset({"people", "baseline"})
+ROWS_PER_PAGE = 50
+
+#: Rates that look better for a file that leaves clips out: a missing clip is no refusal.
+_FLATTERED = frozenset({"reject_rate"})
 
 SortKey = tuple[bool, float, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row with its rank; if ``rank`` is None, ``why`` gives the reason."""
+    """A row with its rank; without one, ``words`` take its place and ``why`` gives the reason."""
 
     row: Row
     rank: Rank | None = None
     why: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,23 @@ class View:
     entries: tuple[Entry, ...]
     n_hidden: int
     best: Mapping[tuple[bool, str], float]
+    columns: tuple[str, ...]
+
+    @property
+    def n_pages(self) -> int:
+        """How many pages the rows fill."""
+        return max(1, math.ceil(len(self.entries) / ROWS_PER_PAGE))
+
+    @property
+    def page(self) -> int:
+        """The page to show, from 1; the last one if the query asks for one beyond it."""
+        return min(self.query.page, self.n_pages)
+
+    @property
+    def on_page(self) -> tuple[Entry, ...]:
+        """The entries of that page."""
+        first = (self.page - 1) * ROWS_PER_PAGE
+        return self.entries[first : first + ROWS_PER_PAGE]
 
 
 def make_view(board: Board, query: Query) -> View:
@@ -46,8 +66,11 @@ def make_view(board: Board, query: Query) -> View:
     rows = board.rows()
     ranks = board.ranks(query.rank_by, query.subset)
     shown = [row for row in rows if matches(row, query)]
+    places = _reported_places(rows, query)
     entries = [
-        Entry(row, ranks.get(row.row_id), "" if row.row_id in ranks else board.why_unranked(row))
+        Entry(row, ranks[row.row_id])
+        if row.row_id in ranks
+        else Entry(row, None, board.why_unranked(row), _words(row, places))
         for row in shown
     ]
     return View(
@@ -56,7 +79,42 @@ def make_view(board: Board, query: Query) -> View:
         entries=tuple(arrange(entries, query)),
         n_hidden=len(rows) - len(shown),
         best=best_values(rows, query),
+        columns=_columns(rows, query),
     )
+
+
+def _columns(rows: Iterable[Row], query: Query) -> tuple[str, ...]:
+    """The columns to show: by default with the coverage, if any model's file is partial."""
+    partial = any(row.kind == "scored" and row.is_partial for row in rows)
+    if query.columns == DEFAULT_COLUMNS and partial:
+        return ("coverage", *query.columns)
+    return query.columns
+
+
+def _reported_places(rows: Iterable[Row], query: Query) -> dict[str, int]:
+    """The place of each reported row among these, by row id."""
+    values = {
+        row.row_id: row.value(query.rank_by, query.subset) for row in rows if row.kind == "reported"
+    }
+    known = {row_id: value for row_id, value in values.items() if not math.isnan(value)}
+    sign = 1 if COLUMN[query.rank_by].lower_is_better else -1
+    return {
+        row_id: 1 + sum(sign * other < sign * value for other in known.values())
+        for row_id, value in known.items()
+    }
+
+
+def _words(row: Row, places: Mapping[str, int]) -> str:
+    if row.kind == "reported":
+        place = places.get(row.row_id)
+        return f"{ordinal(place)} in the paper" if place else "not in the paper"
+    return row.kind if row.kind in NO_MODELS else "not ranked"
+
+
+def ordinal(number: int) -> str:
+    """A number as English writes a place: 1st, 2nd, 3rd, 4th, 11th."""
+    last = 0 if 10 < number % 100 < 14 else number % 10
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(last, 'th') }"
 
 
 def matches(row: Row, query: Query) -> bool:
@@ -98,11 +156,14 @@ def _sort_value(entry: Entry, query: Query) -> tuple[float, str]:
 def best_values(rows: Iterable[Row], query: Query) -> dict[tuple[bool, str], float]:
     """Best value of each shown metric, separately for models scored here and reported ones.
 
-    People and baselines do not count as models. If all are equal, none is best.
+    People and baselines do not count as models, and a partial file not for `_FLATTERED` rates. If
+    all are equal, none is best.
     """
     found: dict[tuple[bool, str], list[float]] = {}
     for row in (row for row in rows if row.kind not in NO_MODELS):
         for name in (name for name in query.columns if COLUMN[name].is_metric):
+            if row.is_partial and name in _FLATTERED:
+                continue
             value = row.value(name, query.subset)
             if not math.isnan(value):
                 found.setdefault((row.is_recomputed, name), []).append(value)

@@ -110,6 +110,7 @@ def compare(
     *,
     subset: str | None = None,
     metrics: Sequence[str] = CLIP_METRICS,
+    answered: bool = False,
 ) -> Comparison:
     """Compare two evaluations on their common clips.
 
@@ -121,6 +122,9 @@ def compare(
         A subset of the benchmark, or None for all clips.
     metrics
         Which of `CLIP_METRICS`, the metrics that have a value for each clip.
+    answered
+        Only the clips that both answered with a usable point. This says nothing of how often they
+        answer, and the clips are no longer a fair sample.
 
     Returns
     -------
@@ -147,14 +151,15 @@ def compare(
     (1420, -1135, 3975, False)
     """
     _require_one_benchmark([a, b])
+    first, second = a.require_rows(), b.require_rows()
+    chosen = _clips_of(first.benchmark, subset)
+    if answered:
+        chosen &= first.has_answer & second.has_answer
     differences = {
-        metric: paired_difference(
-            clip_values(a, metric, subset=subset), clip_values(b, metric, subset=subset)
-        )
+        metric: paired_difference(first.by_clip(metric)[chosen], second.by_clip(metric)[chosen])
         for metric in metrics
     }
-    first, second = a.require_rows(), b.require_rows()
-    common = first.has_record & second.has_record & _clips_of(first.benchmark, subset)
+    common = first.has_record & second.has_record & chosen
     return Comparison(differences, int(common.sum()), subset)
 
 
@@ -295,4 +300,4 @@ def _clips_of(benchmark: Benchmark, subset: str | None) -> BoolArray:
     if subset not in benchmark.subsets:
         known = ", ".join(benchmark.subsets)
         raise Agl1kError(f"{benchmark.name} has no subset {subset!r}. Choose one of {known}.")
-    return benchmark.subsets[subset]
+    return benchmark.subsets[subset].copy()

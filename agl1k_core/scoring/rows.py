@@ -108,6 +108,12 @@ class ScoredRows:
         """Which clips have a row, shape ``(n_clips,)``."""
         return np.bincount(self.clip, minlength=len(self.benchmark)) > 0
 
+    @property
+    def has_answer(self) -> BoolArray:
+        """Which clips have a row with a usable point, shape ``(n_clips,)``."""
+        answered = self.clip[np.isfinite(self.lat)]
+        return np.bincount(answered, minlength=len(self.benchmark)) > 0
+
     @cached_property
     def fingerprint(self) -> int:
         """Equal for rows with the same answers, whatever the file's order or format."""

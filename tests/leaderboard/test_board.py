@@ -18,7 +18,7 @@ from agl1k_core.scoring import SCORER_VERSION, Evaluation, Rank
 from leaderboard.board import PEOPLE_ID, Board
 from leaderboard.query import KINDS, WEIGHTS, Query
 from leaderboard.submit import withdraw
-from leaderboard.view import make_view
+from leaderboard.view import ROWS_PER_PAGE, make_view, ordinal
 from store.database import Database
 from store.schema import submissions
 from tests.support.toy_board import add_guesses, add_model, make_benchmark, make_board
@@ -116,7 +116,7 @@ def test_search_filters_and_order_move_no_rank(
         (Query(search="LAB twin"), {"Twin A"}),
         (Query(weights="closed"), {"Near"}),
         (Query(kinds=("people",)), {"People"}),
-        (Query(kinds=("verified",), min_coverage=100), {"Near", "Twin A", "Twin B"}),
+        (Query(kinds=("scored",), min_coverage=100), {"Near", "Twin A", "Twin B"}),
         (Query(kinds=("people",), min_coverage=51), set()),
     ],
 )
@@ -237,7 +237,7 @@ def test_reported_rows_never_take_a_rank(database: Database, toy: Benchmark) -> 
     board = make_board(database, lambda: published, slug="agl1k")
     add_model(board, "Ours", 20.0)
     entries = make_view(board, Query()).entries
-    assert {e.row.kind for e in entries if e.rank} == {"verified", "baseline"}
+    assert {e.row.kind for e in entries if e.rank} == {"scored", "baseline"}
     ours = next(e.rank for e in entries if e.row.model == "Ours")
     assert ours is not None
     assert ours.place == 1
@@ -283,3 +283,66 @@ def test_while_a_new_file_is_scored_others_get_the_previous_board(
     go_on.set()
     first.join(60)
     assert {row.model for row in full.rows()} == before | {"New"}
+
+
+def test_people_and_baselines_show_where_they_would_stand(board: Board) -> None:
+    entries = make_view(board, Query()).entries
+    assert [(entry.rank, entry.words) for entry in entries] == [(None, "baseline")] * 3
+    assert all("No model" in entry.why for entry in entries)
+    add_model(board, "Near", 0.1)
+    ranks = places(board, Query())
+    assert ranks["Near"] == Rank(1, 1, 1)
+    assert ranks["Random point"] == Rank(2, 2, 2)
+
+
+def test_a_baseline_that_the_paper_reports_is_one_row_with_both_numbers(
+    database: Database, toy: Benchmark
+) -> None:
+    published = replace(toy, slug="agl1k")
+    board = make_board(database, lambda: published, slug="agl1k")
+    names = [row.model for row in board.rows()]
+    assert len(names) == len(set(names))
+    assert "RANDOM" not in names
+    densest = board.row("baseline-densest-region")
+    assert densest is not None
+    assert densest.reported["all"]["distance_km"] == 3566.64
+    assert "The Sonar Moment" in densest.note
+
+
+def test_reported_rows_say_their_place_in_the_paper(database: Database, toy: Benchmark) -> None:
+    published = replace(toy, slug="agl1k")
+    board = make_board(database, lambda: published, slug="agl1k")
+
+    def words(query: Query) -> dict[str, str]:
+        return {entry.row.model: entry.words for entry in make_view(board, query).entries}
+
+    assert words(Query())["Gemini 3 Pro"] == "1st in the paper"
+    assert words(Query())["Gemini 2.5 Pro"] == "2nd in the paper"
+    assert words(Query(rank_by="within_25km"))["Gemini 3 Pro"] == "not in the paper"
+    assert [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 112)] == [
+        "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "112th",
+    ]  # fmt: skip
+
+
+def test_a_partial_file_is_marked_and_not_best_in_refusals(board: Board) -> None:
+    assert "coverage" not in make_view(board, Query()).columns
+    add_model(board, "Whole", 2.0, refused=4)
+    add_model(board, "Other", 2.0, refused=6)
+    half = add_model(board, "Half", 1.0, first=20)
+    view = make_view(board, Query())
+    assert view.columns[0] == "coverage"
+    row = board.row(half.submission.submission_id)
+    assert row is not None
+    assert row.is_partial
+    assert row.value("reject_rate") == 0
+    assert view.best[True, "reject_rate"] == pytest.approx(4 / 40)
+    assert make_view(board, Query(columns=("geoscore",))).columns == ("geoscore",)
+
+
+def test_rows_come_in_pages(board: Board) -> None:
+    for i in range(ROWS_PER_PAGE):
+        add_model(board, f"Model {i:02d}", 0.1 + i / 10)
+    first, last = (make_view(board, Query(page=page)) for page in (1, 99))
+    assert (first.n_pages, first.page, last.page) == (2, 1, 2)
+    assert len(first.on_page) == ROWS_PER_PAGE
+    assert [*first.on_page, *last.on_page] == list(first.entries)

@@ -113,6 +113,19 @@ def test_comparison_is_paired_and_names_the_clearly_better(board: Board) -> None
     assert found["metrics"]["distance_km"]["better"] == "first"  # type: ignore[index]
 
 
+def test_two_rows_are_compared_on_the_clips_that_both_answered(board: Board) -> None:
+    near = add_model(board, "Near", 0.5).submission.submission_id
+    shy = add_model(board, "Shy", 0.6, refused=10).submission.submission_id
+    everything, answered = (compare(board, near, shy, answered=only) for only in (False, True))
+    assert (everything.n_common, everything.n_answered) == (40, 30)
+    assert (answered.n_common, len(answered.distances_km[1])) == (30, 30)
+    assert everything.metrics[0].better == "first"  # 10,000 km for each refusal
+    refusals = next(gap for gap in answered.metrics if gap.metric == "reject_rate")
+    assert refusals.pair.second == 0
+    assert to_json(answered)["answered_only"] is True
+    assert sum(gap.pair.n_common for gap in answered.subsets[:2]) == 30
+
+
 def test_people_are_compared_on_the_clips_they_guessed(board: Board) -> None:
     near = add_model(board, "Near", 0.5).submission.submission_id
     keys = [f"clip-{i:02d}" for i in range(8)]

@@ -49,7 +49,7 @@ def test_wide_signs_begin_no_formula_either(sign: str) -> None:
 def test_a_models_name_is_no_formula_in_the_download(board: Board, name: str) -> None:
     add_model(board, name, organisation="=1+1", prompt="=cmd|' /C calc'!A0")
     rows = list(csv.DictReader(io.StringIO(to_csv(make_view(board, Query())))))
-    (row,) = [row for row in rows if row["kind"] == "verified"]
+    (row,) = [row for row in rows if row["kind"] == "scored"]
     assert row["model"].removeprefix("'") == name.strip()
     for cell in row.values():
         if not cell.removeprefix("-")[:1].isdigit():
@@ -58,7 +58,7 @@ def test_a_models_name_is_no_formula_in_the_download(board: Board, name: str) ->
 
 def test_the_owner_is_in_both_formats(board: Board) -> None:
     add_model(board, "Near", 1.0, owner="ada_1")
-    view = make_view(board, Query(kinds=("verified",)))
+    view = make_view(board, Query(kinds=("scored",)))
     assert [row["owner"] for row in to_json(view)["rows"]] == ["ada_1"]
     assert [row["owner"] for row in csv.DictReader(io.StringIO(to_csv(view)))] == ["ada_1"]
 

@@ -31,6 +31,8 @@ queries = st.builds(
     min_coverage=st.integers(0, 100),
     columns=in_order(tuple(COLUMN)).map(lambda columns: columns or DEFAULT_COLUMNS),
     intervals=st.booleans(),
+    page=st.integers(1, 9999),
+    answered=st.booleans(),
     row=_words,
     other=_words,
 )
@@ -63,7 +65,7 @@ def test_nonsense_in_known_parameters_settles(values: dict[str, str]) -> None:
         ("subset=speech&sort=distance_km", Query(subset="speech", sort="distance_km")),
         ("subset=speach&rank_by=luck&min_coverage=-4&weights=ajar", Query()),
         ("min_coverage=9999", Query()),
-        ("kinds=people,nobody,verified", Query(kinds=("verified", "people"))),
+        ("kinds=people,nobody,scored", Query(kinds=("scored", "people"))),
         ("search=%00%1b[31mx", Query(search="[31mx")),
         ("&".join(["x=1"] * 5000), Query()),
     ],
@@ -80,7 +82,7 @@ def test_the_address_holds_only_what_differs() -> None:
 
 
 def test_a_program_hears_of_every_misspelling() -> None:
-    wrong = complaints({"subset": "speach", "colour": "red", "kinds": "verified,robot"})
+    wrong = complaints({"subset": "speach", "colour": "red", "kinds": "scored,robot"})
     assert wrong[0] == "'colour' is not a parameter"
     assert wrong[1].startswith("subset has no value 'speach'; choose from all, speech")
     assert wrong[2].startswith("kinds has no value 'robot'")

@@ -59,7 +59,7 @@ def test_a_verified_owner_is_named_on_the_row_behind_it_and_on_the_receipt(board
     row = board.row(owned.submission.submission_id)
     assert row is not None
     detail = render.row_detail(make_detail(board, row), board)
-    assert "Verified owner" in detail
+    assert "Published by" in detail
     for html in (board_page({"toy": board}, ""), detail):
         assert ("href", "https://huggingface.co/ada_1") in Tags(html).attributes
     assert "Signed in as ada_1 you can withdraw it" in render.published_page(owned, board)
@@ -128,7 +128,7 @@ def test_each_kind_is_named_in_words(board: Board) -> None:
     add_model(board, "Near", 0.5)
     add_guesses(board, "ann", ["clip-00"])
     words = Tags(board_page({"toy": board}, "")).words
-    for kind in ("verified", "people", "baseline"):
+    for kind in ("scored", "people", "baseline"):
         assert kind in words
     assert "1 guess" in words
 

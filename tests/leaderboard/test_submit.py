@@ -260,7 +260,7 @@ def test_what_the_store_refuses_is_not_taken_over(
     board.rows()
     with pytest.raises(Agl1kError, match="already published"):
         add_model(board, "Near", 2.0)
-    assert [row.model for row in board.rows() if row.kind == "verified"] == ["Near"]
+    assert [row.model for row in board.rows() if row.kind == "scored"] == ["Near"]
 
 
 def test_the_same_file_under_another_name_keeps_its_own_name(board: Board) -> None:

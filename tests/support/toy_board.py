@@ -51,9 +51,17 @@ def make_benchmark(n: int = 40) -> Benchmark:
 
 
 def prediction_file(
-    benchmark: Benchmark, degrees_off: float = 0.0, *, refused: int = 0, seed: int = 0
+    benchmark: Benchmark,
+    degrees_off: float = 0.0,
+    *,
+    refused: int = 0,
+    first: int | None = None,
+    seed: int = 0,
 ) -> bytes:
-    """Answers about ``degrees_off`` degrees of latitude off; the first ``refused`` are refusals."""
+    """Answers about ``degrees_off`` degrees of latitude off; the first ``refused`` are refusals.
+
+    With ``first``, only the first clips have a record.
+    """
     drawn = np.random.default_rng(seed).uniform(0.5, 1.5, len(benchmark)) * degrees_off
     records: list[dict[str, object]] = []
     for i, (clip, off) in enumerate(zip(benchmark.clips, drawn, strict=True)):
@@ -63,7 +71,7 @@ def prediction_file(
             records.append({"key": clip.key, "latitude": "Unknown", "longitude": "Unknown"})
         else:
             records.append({"key": clip.key, "latitude": lat, "longitude": clip.lon, **place})
-    return json.dumps(records).encode()
+    return json.dumps(records[:first]).encode()
 
 
 def make_board(
@@ -86,10 +94,12 @@ def add_model(
     *,
     weights: str = "open",
     owner: str = "",
+    refused: int = 0,
+    first: int | None = None,
     **more: str,
 ) -> Published:
     assert board.benchmark is not None
-    data = prediction_file(board.benchmark, degrees_off)
+    data = prediction_file(board.benchmark, degrees_off, refused=refused, first=first)
     form = Form(model, weights=weights, **more)
     return publish(data, "answers.json", form, board, max_bytes=MAX_BYTES, now=NOW, owner=owner)
 
