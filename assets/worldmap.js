@@ -223,12 +223,12 @@ class WorldMap {
     if (!this.map.getBounds().contains(latlng)) this.map.panTo(latlng, { animate: false });
   }
 
-  reveal({ guess, truth, label, line, models = [] }) {
+  reveal({ guess, truth, label, line, guessed, models = [] }) {
     this.locked = true;
     const way = wayOf(guess, truth, line);
     const end = way.at(-1);
     this.show(way, (turn) => {
-      this.drawRound({ guess, label, turn, way });
+      this.drawRound({ guess, guessed, label, turn, way });
       for (const model of models) {
         const { lat, lon } = model;
         const lng = lon + 360 * Math.round((end[1] - lon) / 360) + turn;
@@ -252,14 +252,14 @@ class WorldMap {
     this.pointsLayer = pointsLayer(points, this.base.colour).addTo(this.map);
   }
 
-  drawRound({ guess, label, turn, way, text = '' }) {
+  drawRound({ guess, guessed = 'your pin', label, turn, way, text = '' }) {
     const turned = way.map(([lat, lng]) => [lat, lng + turn]);
     const name = text ? `Round ${text}: ` : '';
     if (guess) {
       for (const className of ['agl-line-casing', 'agl-line']) {
         L.polyline(turned, { className, interactive: false, renderer: this.renderer() }).addTo(this.layers);
       }
-      const own = `${name}your pin`;
+      const own = name + guessed;
       marker('guess', turned[0], { text, title: own }).bindTooltip(plain(own)).addTo(this.layers);
     }
     const shown = { direction: 'auto', offset: [28, -26], className: 'agl-tip' };

@@ -19,17 +19,23 @@ from fastapi import FastAPI
 from agl1k_core.config import Config
 from agl1k_core.curation import KEEP, REJECT
 from agl1k_core.errors import Agl1kError
+from agl1k_core.places import geodesic_line
 from game.clips import ClipStore, clip_router
-from game.review import Review, Sheet
+from game.review import LONGEST_NOTE, Review, Sheet
+from game.review_facts import distance_of
 from game.screens import message_html
 from ui import frame
 from ui.player import ClipPlayer, clip_value
 from ui.worldmap import WorldMap, reveal_command
 from web.page import QUIET, mount
 from web.server import listening, serve
-from web.static import mount_static
+from web.static import mount_static, static_url
 
 PORT = 7861
+_KEYS = (
+    '<p class="agl-muted agl-small agl-keys">Keys: <kbd>k</kbd> keep, <kbd>r</kbd> reject, '
+    "<kbd>u</kbd> undo.</p>"
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,7 @@ class Parts:
     sound: ClipPlayer
     world: WorldMap
     facts: gr.HTML
+    note: gr.Textbox
     message: gr.HTML
 
 
@@ -49,7 +56,7 @@ def build_page(review: Review, clips: ClipStore) -> gr.Blocks:
     with gr.Blocks(title="AGL1K: review of clips") as page:
         gr.HTML(frame.header_html(), padding=False)
         key = gr.State("")
-        with gr.Column(elem_classes="agl-stage"):
+        with gr.Column(elem_classes="agl-stage agl-review"):
             status = gr.HTML(padding=False, elem_classes="agl-area-status", elem_id="agl-status")
             sound = ClipPlayer(padding=False, elem_classes="agl-area-sound", elem_id="agl-sound")
             world = WorldMap(
@@ -57,26 +64,60 @@ def build_page(review: Review, clips: ClipStore) -> gr.Blocks:
             )
             message = gr.HTML(padding=False, elem_classes="agl-area-message")
             facts = gr.HTML(padding=False, elem_classes="agl-area-result", elem_id="agl-result")
+            with gr.Column(elem_classes="agl-area-share"):
+                note = gr.Textbox(
+                    label="Note",
+                    lines=2,
+                    max_length=LONGEST_NOTE,
+                    placeholder="Kept in review.csv",
+                    elem_id="agl-note",
+                )
+                gr.HTML(_KEYS, padding=False)
             with gr.Row(elem_classes="agl-area-actions", elem_id="agl-actions"):
                 keep = gr.Button("Keep", variant="primary", elem_id="agl-keep")
                 reject = gr.Button("Reject", elem_id="agl-reject")
+                undo = gr.Button("Undo", elem_id="agl-undo", min_width=80)
                 back = gr.Button("Back", elem_id="agl-back", min_width=80)
                 forward = gr.Button("Next", elem_id="agl-forward", min_width=80)
-        parts = Parts(key, status, sound, world, facts, message)
+        parts = Parts(key, status, sound, world, facts, note, message)
 
-        def handler(act: Callable[[str], str]) -> Callable[[str], dict[Any, Any]]:
-            return lambda now: updates(parts, review, clips, now, act)
+        def handler(act: Callable[[str], str]) -> Callable[[str, str], dict[Any, Any]]:
+            return lambda now, said: updates(parts, review, clips, now, _noted(review, said, act))
 
         outputs = [*vars(parts).values()]
-        page.load(handler(lambda _: review.first()), key, outputs, **QUIET)
+        page.load(
+            lambda: updates(parts, review, clips, "", lambda _: review.first()),
+            None, outputs, **QUIET,
+        )  # fmt: skip
+        note.blur(lambda now, said: noted(parts, review, now, said), [key, note], message, **QUIET)
         for button, act in (
             (keep, lambda now: review.decide(now, KEEP)),
             (reject, lambda now: review.decide(now, REJECT)),
+            (undo, lambda _: review.undo()),
             (back, lambda now: review.step(now, -1)),
             (forward, lambda now: review.step(now, 1)),
         ):
-            button.click(handler(act), key, outputs, **QUIET)
+            button.click(handler(act), [key, note], outputs, **QUIET)
     return cast(gr.Blocks, page)
+
+
+def _noted(review: Review, said: str, act: Callable[[str], str]) -> Callable[[str], str]:
+    """``act``, once the note on the current clip is stored."""
+
+    def noting(now: str) -> str:
+        review.note(now, said or "")
+        return act(now)
+
+    return noting
+
+
+def noted(parts: Parts, review: Review, now: str, said: str) -> dict[Any, Any]:
+    """Store a note; the message says if that failed."""
+    try:
+        review.note(now, said or "")
+    except Agl1kError as error:
+        return {parts.message: message_html(str(error), is_error=True)}
+    return {parts.message: ""}
 
 
 def updates(
@@ -99,35 +140,47 @@ def updates(
         parts.sound: gr.update(value=value),
         parts.world: gr.update(cmd=_show(sheet)),
         parts.facts: sheet.facts,
+        parts.note: sheet.note,
         parts.message: message_html(problem, is_error=True),
     }
 
 
 def _show(sheet: Sheet) -> dict[str, Any]:
+    text, answer = f"It is {sheet.place_name}.", sheet.answer
+    if answer is None or answer.point is None:
+        return reveal_command(guess=None, truth=sheet.place, label=sheet.place_name, text=text)
     return reveal_command(
-        guess=None, truth=sheet.place, label=sheet.place_name, text=f"It is {sheet.place_name}."
+        guess=answer.point,
+        truth=sheet.place,
+        label=sheet.place_name,
+        line=geodesic_line(*answer.point, *sheet.place),
+        text=f"{text} The answer is {distance_of(answer)} from it.",
+        guessed=f"{answer.model}: {distance_of(answer)} away",
     )
 
 
-def create_app(folder: Path, config: Config) -> FastAPI:
-    """The page as ASGI; raises ``Agl1kError`` if the folder cannot be opened."""
-    review = Review(folder)
+def create_app(folder: Path, config: Config, predictions: Path | None = None) -> FastAPI:
+    """The page as ASGI; raises ``Agl1kError`` if the folder or the file cannot be read."""
+    review = Review(folder, predictions)
     clips = ClipStore(config.data_dir / "clips")
     app = FastAPI(title="AGL1K review", docs_url=None, redoc_url=None)
     app.include_router(clip_router(clips, review.resolve))
     mount_static(app)
-    return mount(app, build_page(review, clips), **frame.look())
+    look = frame.look()
+    look["head"] += f'<script src="{static_url("review.js")}" defer></script>'
+    return mount(app, build_page(review, clips), **look)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Serve until stopped. Returns 1 if the folder cannot be opened."""
     parser = argparse.ArgumentParser(prog="agl1k review", description="Keep or reject clips.")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--predictions", type=Path, help="answers to show beside the truth")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=int, default=PORT, help="port to listen on")
     wanted = parser.parse_args(arguments)
     try:
-        app = create_app(wanted.folder, Config.from_env())
+        app = create_app(wanted.folder, Config.from_env(), wanted.predictions)
         listener = listening(wanted.host, wanted.port)
     except Agl1kError as error:
         print(error, file=sys.stderr)  # noqa: T201 - there is no page yet

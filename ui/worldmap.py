@@ -195,11 +195,13 @@ def reveal_command(
     line: Sequence[Point] = (),
     models: Sequence[ModelGuess] = (),
     text: str = "",
+    guessed: str = "your pin",
 ) -> Command:
     """Show the truth, the guess and the line between them, and lock the pin.
 
     ``line`` runs from guess to truth in (latitude, longitude); its longitudes do not jump and may
     exceed ±180, as returned by `agl1k_core.places.geodesic_line`. Screen readers read ``text``.
+    ``guessed`` is what the guess is called.
     """
     return _command(
         "reveal",
@@ -209,6 +211,7 @@ def reveal_command(
         line=_line(line),
         models=[asdict(model) for model in models],
         text=text,
+        guessed=guessed,
     )
 
 

@@ -30,11 +30,16 @@ def serve(
 @app.command()
 def review(
     folder: Annotated[Path, typer.Argument(help="A benchmark's folder.")],
+    predictions: Annotated[
+        Path | None,
+        typer.Option("--predictions", dir_okay=False, help="Show its answers beside the truth."),
+    ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 7861,
 ) -> None:
     """Open a page to listen to a benchmark's clips and keep or reject each."""
-    argv = ["agl1k review", "--host", host, "--port", str(port), "--", str(folder)]
+    shown = ["--predictions", str(predictions)] if predictions else []
+    argv = ["agl1k review", "--host", host, "--port", str(port), *shown, "--", str(folder)]
     run_above("game.review_page", argv, needs="gradio")
 
 

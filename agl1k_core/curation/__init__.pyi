@@ -3,7 +3,8 @@
 from .analysis import Analysis, Analyzer, analyze_all, recordings_in
 from .analysis_rows import filter_row, tag_rows, top_tags, write_csv
 from .collection import Collection, open_collection
-from .folder import check_output, read_decisions, write_decisions, write_folder
+from .decisions import Decision, read_decisions, read_review, write_review
+from .folder import check_output, write_folder
 from .pipeline import KEEP, REJECT, Curated, Rules, analyze_collection, curate
 from .presences import presences_of
 from .ray_analysis import analyze_on_ray
@@ -37,6 +38,8 @@ __all__ = [
     "write_folder",
     "KEEP",
     "REJECT",
+    "Decision",
+    "read_review",
     "read_decisions",
-    "write_decisions",
+    "write_review",
 ]

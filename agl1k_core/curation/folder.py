@@ -32,7 +32,8 @@ from agl1k_core.benchmarks import (
     tags_json,
 )
 from agl1k_core.curation import analysis_rows
-from agl1k_core.curation.pipeline import KEEP, REJECT, Curated, Judged
+from agl1k_core.curation.decisions import read_review
+from agl1k_core.curation.pipeline import Curated, Judged
 from agl1k_core.curation.selection import Reason, Verdict
 from agl1k_core.curation.summary import summary_markdown
 from agl1k_core.errors import Agl1kError
@@ -40,7 +41,6 @@ from agl1k_core.file_names import shown, written
 from agl1k_core.files import write_atomically
 
 MARK, REPORT, SUMMARY = "curation.json", "report.csv", "summary.md"
-REVIEW = "review.csv"
 #: Times of copies begin on 2000-01-01; those of the recordings could help to place them.
 _FIRST_TIME_S = 946_684_800
 _MEASURES = ("rms_energy", "spectral_flatness", "clipping_ratio", "complexity_per_band")
@@ -116,7 +116,7 @@ def _write(curated: Curated, out: Path, name: str, copied: Callable[[], None] | 
     if not (out / benchmarks.FOLDER_INFO).exists():
         write_atomically(out / benchmarks.FOLDER_INFO, _json(_info(curated, out, name)))
     write_atomically(out / TAGS, _tags(curated))
-    write_atomically(out / REPORT, _csv(_report_rows(curated, copies)))
+    write_atomically(out / REPORT, _csv(_with_notes(_report_rows(curated, copies), out)))
     write_atomically(out / SUMMARY, summary_markdown(curated))
     return curated
 
@@ -199,6 +199,13 @@ def _report_rows(curated: Curated, copies: Mapping[str, StrippedCopy]) -> list[d
     return rows
 
 
+def _with_notes(rows: list[dict[str, Any]], out: Path) -> list[dict[str, Any]]:
+    """The rows of the report with what a person noted in review."""
+    review = read_review(out)
+    notes = {key: found.note for key, found in review.items()}
+    return [{**row, "review_note": notes.get(row["key"], "")} for row in rows]
+
+
 def _report_row(item: Judged, curated: Curated, copy: StrippedCopy | None) -> dict[str, Any]:
     clip, analysis, folder = item.clip, item.analysis, curated.collection.folder
     recorded = curated.collection.recorded.get(clip.key)
@@ -253,40 +260,6 @@ def _info(curated: Curated, out: Path, name: str) -> dict[str, str]:
     kept = {field: str(about[field]) for field in ("notice", "licence") if about.get(field)}
     notice = {"notice": curated.collection.benchmark.notice}
     return {"slug": slug, "name": name, "version": "1", **notice, **kept}
-
-
-# --- decisions -------------------------------------------------------------------------------
-
-
-def read_decisions(out: Path) -> dict[str, str]:
-    """A person's decisions by key, ``KEEP`` or ``REJECT``; raises ``Agl1kError`` for others."""
-    path = out / REVIEW
-    if not path.is_file():
-        return {}
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, ValueError, csv.Error) as error:
-        raise Agl1kError(f"{shown(path)} cannot be read: {error}. Correct or remove it.") from None
-    odd = [row for row in rows if not row.get("key") or row.get("decision") not in (KEEP, REJECT)]
-    if odd:
-        raise Agl1kError(
-            f"{shown(path)}: {len(odd)} lines are not decisions, such as {odd[0]}. "
-            f"Write a key and {KEEP} or {REJECT}, or remove the line."
-        )
-    return {row["key"]: row["decision"] for row in rows}
-
-
-def write_decisions(out: Path, decisions: Mapping[str, str]) -> None:
-    """Save a person's decisions; raises ``Agl1kError`` if the folder cannot be written."""
-    rows = [{"key": key, "decision": decision} for key, decision in sorted(decisions.items())]
-    try:
-        write_atomically(out / REVIEW, _csv(rows) if rows else "key,decision\n")
-    except OSError as error:
-        raise Agl1kError(
-            f"{shown(out / REVIEW)} cannot be written: {error.strerror}. "
-            "Free some space and try again."
-        ) from None
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -15,6 +15,7 @@ from agl1k_core import curation
 from agl1k_core.config import Config
 from game.review_page import create_app
 from tests.support import raw_recordings as raw
+from tests.support.waiting import eventually
 
 
 @pytest.fixture
@@ -53,3 +54,76 @@ def test_clips_are_kept_and_rejected(
     expect(status).to_contain_text("Clip 3 of 3")
     page.locator("#agl-back").click()
     expect(status).to_contain_text("Clip 2 of 3 rejected")
+
+
+def decisions(folder: Path) -> dict[str, tuple[str, str]]:
+    return {k: (found.decision, found.note) for k, found in curation.read_review(folder).items()}
+
+
+def test_keys_notes_and_a_model_s_answer(
+    folder: Path, tmp_path: Path, serve: Callable[[Any], str], new_page: Callable[..., Page]
+) -> None:
+    answers = tmp_path / "mine.json"
+    answers.write_text(
+        json.dumps([{"key": "clip-000", "latitude": 40.7, "longitude": -74, "reason": "Sirens."}])
+    )
+    config = Config.from_env({"AGL1K_DATA": str(tmp_path / "data")})
+    page = new_page(width=1280)
+    page.goto(serve(create_app(folder, config, answers)))
+    status, result, note = (page.locator(f"#agl-{name}") for name in ("status", "result", "note"))
+    text = note.locator("textarea")
+    expect(result).to_contain_text("mine.json")
+    expect(result).to_contain_text("40.70° N, 74.00° W")
+    expect(result).to_contain_text("Sirens.")
+    expect(page.locator("#agl-map .agl-line")).not_to_have_count(0)
+    expect(page.locator("#agl-keep")).to_be_in_viewport()
+    violations = [found["id"] for found in Axe().run(page).response["violations"]
+                  if found["impact"] in ("serious", "critical")]  # fmt: skip
+    assert violations == []
+    text.fill("")
+    text.press_sequentially("krU: a truck")  # keys in the note are only text
+    expect(status).to_contain_text("0 kept, 0 rejected")
+    text.blur()
+    eventually(lambda: decisions(folder) == {"clip-000": ("", "krU: a truck")})
+    page.locator("#agl-map .leaflet-container").focus()
+    page.keyboard.press("k")
+    expect(status).to_contain_text("Clip 2 of 3")
+    expect(result).to_contain_text("no answer for this clip")
+    expect(text).to_have_value("")
+    page.keyboard.press("R")
+    expect(status).to_contain_text("1 kept, 1 rejected, 1 to decide")
+    expect(status).to_contain_text("Clip 3 of 3")
+    page.keyboard.press("u")
+    expect(status).to_contain_text("Clip 2 of 3")
+    expect(status).to_contain_text("1 kept, 0 rejected, 2 to decide")
+    page.keyboard.press("u")
+    expect(status).to_contain_text("Clip 1 of 3")
+    expect(text).to_have_value("krU: a truck")
+    page.keyboard.press("u")
+    expect(page.locator(".block.agl-area-message")).to_contain_text("no decision to undo")
+    text.fill("written, and then a button")
+    page.locator("#agl-reject").click()
+    expect(status).to_contain_text("0 kept, 1 rejected, 2 to decide")
+    assert decisions(folder) == {"clip-000": ("reject", "written, and then a button")}
+    page.reload()
+    page.locator("#agl-back").click()
+    expect(text).to_have_value("written, and then a button")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_an_answer_fits_a_small_screen(
+    folder: Path, tmp_path: Path, serve: Callable[[Any], str], new_page: Callable[..., Page],
+    dark: bool,
+) -> None:  # fmt: skip
+    answers = tmp_path / f"{'a-rather-long-name' * 5}.json"
+    record = {"key": "clip-000", "latitude": 40.7, "longitude": -74, "city": "x" * 80}
+    answers.write_text(json.dumps([{**record, "reason": "y" * 400}]))
+    config = Config.from_env({"AGL1K_DATA": str(tmp_path / "data")})
+    page = new_page(width=390, touch=True, dark=dark)
+    page.goto(serve(create_app(folder, config, answers)))
+    expect(page.locator("#agl-result")).to_contain_text("40.70° N")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    result = page.locator("#agl-result table").first
+    assert result.evaluate("table => table.getBoundingClientRect().right <= innerWidth")
+    expect(page.locator("#agl-keep")).to_be_in_viewport()
+    expect(page.locator(".agl-keys")).to_be_hidden()

@@ -18,7 +18,8 @@ from ui.player import ClipPlayer
 from ui.worldmap import WorldMap
 
 PARTS = Parts(
-    gr.State(""), gr.HTML(), ClipPlayer(), WorldMap(readonly=True), gr.HTML(), gr.HTML()
+    gr.State(""), gr.HTML(), ClipPlayer(), WorldMap(readonly=True), gr.HTML(), gr.Textbox(),
+    gr.HTML(),
 )  # fmt: skip
 
 
@@ -43,9 +44,80 @@ def test_a_decision_is_kept_at_once_and_the_next_follows(folder: Path) -> None:
 
 
 def test_decisions_on_clips_that_left_the_folder_stay(folder: Path) -> None:
-    curation.write_decisions(folder, {"gone": "reject"})
+    curation.write_review(folder, {"gone": curation.Decision("reject", "too short")})
     Review(folder).decide("clip-000", "keep")
-    assert curation.read_decisions(folder)["gone"] == "reject"
+    assert curation.read_review(folder)["gone"] == curation.Decision("reject", "too short")
+
+
+def test_the_last_decision_is_taken_back_first(folder: Path) -> None:
+    review = Review(folder)
+    with pytest.raises(Agl1kError, match="no decision to undo"):
+        review.undo()
+    review.decide("clip-000", "keep")
+    review.note("clip-001", "  A dog barks.\nTwice. ")
+    review.decide("clip-001", "reject")
+    review.decide("clip-001", "keep")
+    assert review.undo() == "clip-001"
+    assert curation.read_decisions(folder) == {"clip-000": "keep", "clip-001": "reject"}
+    assert (review.undo(), review.undo()) == ("clip-001", "clip-000")
+    assert curation.read_decisions(folder) == {}
+    assert curation.read_review(folder)["clip-001"].note == "A dog barks.\nTwice."
+    with pytest.raises(Agl1kError, match="no decision to undo"):
+        review.undo()
+
+
+def test_notes_stay_with_their_clips(folder: Path) -> None:
+    review = Review(folder)
+    note = 'Wind, "rain" = ;,\n\nÉ'
+    review.note("clip-002", note)
+    assert review.sheet("clip-002").note == note
+    assert "0 kept, 0 rejected, 3 to decide" in review.sheet("clip-002").status
+    review.decide("clip-002", "reject")
+    assert Review(folder).sheet("clip-002").note == note
+    review.note("clip-002", "")
+    assert curation.read_review(folder) == {"clip-002": curation.Decision("reject", "")}
+
+
+def test_a_review_without_notes_is_read(folder: Path) -> None:
+    (folder / "review.csv").write_text("key,decision\nclip-000,keep\n")
+    review = Review(folder)
+    assert review.sheet("clip-000").decision == "keep"
+    review.note("clip-001", "later")
+    assert (folder / "review.csv").read_text() == (
+        "key,decision,note\nclip-000,keep,\nclip-001,,later\n"
+    )
+
+
+ANSWERS = [
+    {"key": "clip-000", "latitude": 40.7, "longitude": -74, "city": "New York",
+     "country": "USA", "reason": "<b>Sirens</b> and English."},
+    {"key": "clip-001", "model_output": "I cannot determine the location."},
+]  # fmt: skip
+
+
+def test_a_model_s_answer_is_beside_the_truth(folder: Path, tmp_path: Path) -> None:
+    answers = tmp_path / "mine.json"
+    answers.write_text(json.dumps(ANSWERS))
+    review = Review(folder, answers)
+    first, second, third = (review.sheet(f"clip-00{n}") for n in range(3))
+    assert first.answer is not None
+    assert first.answer.point == (40.7, -74)
+    assert first.answer.distance_km == pytest.approx(5739, rel=0.005)
+    for part in ("31.50° N, 9.70° W", "40.70° N, 74.00° W", "New York", "mine.json",
+                 "km apart", "of 5,000 points", "&lt;b&gt;Sirens&lt;/b&gt;"):  # fmt: skip
+        assert part in first.facts
+    assert "It declined to name a place" in second.facts
+    assert "no answer for this clip" in third.facts
+    assert "Answer" not in Review(folder).sheet("clip-000").facts
+
+
+def test_a_prediction_file_that_cannot_be_read_is_refused(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = tmp_path / "mine.json"
+    answers.write_text('[{"key": "elsewhere"}]')
+    assert main([str(folder), "--predictions", str(answers)]) == 1
+    assert "mine.json was refused" in capsys.readouterr().err
 
 
 def test_a_sheet_shows_place_and_tags(folder: Path) -> None:

@@ -23,6 +23,7 @@ from agl1k_core.curation import (
     Analyzer,
     Collection,
     Curated,
+    Decision,
     Reason,
     Rules,
     SelectionRules,
@@ -31,8 +32,8 @@ from agl1k_core.curation import (
     curate,
     open_collection,
     read_decisions,
-    write_decisions,
     write_folder,
+    write_review,
 )
 from agl1k_core.curation.analysis import CRASHED, FAILED, analyze_all
 from agl1k_core.curation.pipeline import ROOT_OF_CLASS
@@ -369,7 +370,7 @@ def test_a_person_s_decisions_count_in_the_next_run(forty: Path, tmp_path: Path)
     first = curated(forty, work, rules)
     write_folder(first, out)
     keys = [item.clip.key for item in first.chosen]
-    write_decisions(out, {keys[0]: "reject", keys[1]: "keep"})
+    write_review(out, {keys[0]: Decision("reject", "a siren"), keys[1]: Decision("keep")})
     decisions = read_decisions(out)
     second = curated(forty, work, rules, decisions=decisions)
     write_folder(second, out)
@@ -379,6 +380,8 @@ def test_a_person_s_decisions_count_in_the_next_run(forty: Path, tmp_path: Path)
     kept = {path.name for path in out.glob("clip-*")}
     assert kept == {clip.file_name for clip in benchmarks.read_folder(out).clips}
     assert read_decisions(out) == decisions
+    report = {row["key"]: row for row in raw.read_csv(out / "report.csv")}
+    assert [report[key]["review_note"] for key in keys[:2]] == ["a siren", ""]
 
 
 def test_durations_can_be_limited(tmp_path: Path) -> None:
