@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from tqdm import tqdm
@@ -36,7 +36,9 @@ from agl1k_core.models import (
     Submittable,
     Treatment,
 )
-from agl1k_core.scoring import Evaluation
+
+if TYPE_CHECKING:
+    from agl1k_core.scoring import Evaluation
 
 app = typer.Typer()
 

@@ -152,6 +152,7 @@ def test_addresses_lead_to_clips_only(folder: Path) -> None:
     assert review.resolve("clip-001") is None
 
 
+@pytest.mark.server
 def test_a_clip_without_sound_shows_a_message_and_can_be_decided_on(
     folder: Path, tmp_path: Path
 ) -> None:
