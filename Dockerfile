@@ -1,9 +1,11 @@
 # docker build -t agl1k . && docker run --rm -p 7860:7860 -v agl1k:/data agl1k
+# With a read-only root, also: --read-only --tmpfs /tmp
 FROM python:3.11-slim
 
 ENV PYTHONUNBUFFERED=1 \
     PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    PYTHONPATH=/app \
     AGL1K_DATA=/data \
     AGL1K_HOST=0.0.0.0 \
     PORT=7860
@@ -14,9 +16,13 @@ RUN useradd --uid 1000 --create-home agl1k \
 
 WORKDIR /app
 
-# before the code, so that a code change does not reinstall them
-COPY requirements.txt ./
-RUN pip install --requirement requirements.txt
+# before the code, so that a code change does not reinstall them; `make lock` renews the versions
+COPY requirements.lock ./
+RUN pip install --require-hashes --requirement requirements.lock
+
+# the command agl1k, in any folder
+RUN printf '#!/bin/sh\nexec python -m agl1k_core "$@"\n' > /usr/local/bin/agl1k \
+    && chmod 755 /usr/local/bin/agl1k
 
 COPY LICENSE app.py ./
 COPY agl1k_core agl1k_core

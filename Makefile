@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run check test lint format bench clean
+.PHONY: run check test lint format lock bench clean
 
 run: $(VENV)/.run-installed
 	$(BIN)/python app.py
@@ -27,6 +27,12 @@ lint: $(VENV)/.test-installed
 format: $(VENV)/.test-installed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# newest versions in the ranges of requirements.txt, with hashes, for every platform and Python
+lock: $(VENV)/bin/python requirements.txt
+	$(BIN)/pip install --disable-pip-version-check --quiet --editable ".[lock]"
+	$(BIN)/uv pip compile requirements.txt --universal --python-version 3.11 --generate-hashes \
+		--upgrade --no-header --no-annotate --quiet --output-file requirements.lock
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python -m perf

@@ -13,12 +13,20 @@ from functools import partial
 from threading import Thread
 from typing import cast
 
+from agl1k_core.errors import Agl1kError
+from agl1k_core.files import temporary_folder
+
+if __name__ == "__main__":  # Gradio cannot even be imported without such a folder
+    try:
+        temporary_folder()
+    except Agl1kError as error:
+        sys.exit(str(error))
+
 import gradio as gr
 from fastapi import FastAPI
 
 from agl1k_core import __version__, benchmarks, places
 from agl1k_core.benchmarks import Benchmark, Registry, open_registry, read_tags
-from agl1k_core.errors import Agl1kError
 from game.clips import ClipStore, clip_router
 from game.dependencies import Content, ModelAnswers, Surroundings
 from game.handlers import Play

@@ -4,9 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from agl1k_core.errors import Agl1kError
+
+
+def temporary_folder() -> Path:
+    """The folder for temporary files; raises ``Agl1kError`` if none can be written.
+
+    Examples
+    --------
+    >>> temporary_folder().is_dir()
+    True
+    """
+    try:
+        return Path(tempfile.gettempdir())
+    except FileNotFoundError:
+        raise Agl1kError(
+            "No folder for temporary files can be written. Set TMPDIR to one that can. In a "
+            "container with a read-only root, mount one: docker run --read-only --tmpfs /tmp …"
+        ) from None
 
 
 @contextmanager

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Installs missing system packages that the tests need: a browser, a database server, a font.
+# Installs missing system packages that the tests need: a browser, a database server, a web server, a font.
 # It changes nothing if all are installed.
 # Exits with 1, and says what to do, if it cannot install something.
 set -euo pipefail
 
 has_chromium() { command -v chromium; }
 has_postgresql() { compgen -G '/usr/lib/postgresql/*/bin/postgres' || command -v postgres; }
+has_nginx() { command -v nginx || test -x /usr/sbin/nginx; }
 has_fonts_dejavu_core() { compgen -G '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf'; }
 
 list_missing() {
     has_chromium >/dev/null || echo chromium
     has_postgresql >/dev/null || echo postgresql
+    has_nginx >/dev/null || echo nginx
     has_fonts_dejavu_core >/dev/null || echo fonts-dejavu-core
 }
 

@@ -20,6 +20,7 @@ import pytest
 import typer
 import yaml  # type: ignore[import-untyped]
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from agl1k_core import __version__, benchmarks, tagging
 from agl1k_core.benchmarks import find_recording, read_tags
@@ -276,7 +277,7 @@ def test_the_image_copies_what_is_there_and_all_that_is_needed() -> None:
     copied = [word for rest in arguments("COPY") for word in shlex.split(rest)[:-1]]
     assert [name for name in copied if not (ROOT / name).exists()] == []
     packages = pyproject()["tool"]["importlinter"]["root_packages"]
-    assert set(copied) == {"requirements.txt", "app.py", "LICENSE", "assets", *packages}
+    assert set(copied) == {"requirements.lock", "app.py", "LICENSE", "assets", *packages}
 
 
 def test_the_builder_is_given_what_the_image_copies_and_no_more() -> None:
@@ -290,9 +291,9 @@ def test_the_builder_is_given_what_the_image_copies_and_no_more() -> None:
 def test_the_image_installs_before_it_copies_code() -> None:
     words = [f"{word} {rest}" for word, rest in instructions()]
     install = next(i for i, line in enumerate(words) if "pip install" in line)
-    assert words.index("COPY requirements.txt ./") < install
+    assert words.index("COPY requirements.lock ./") < install
     assert all(i > install for i, line in enumerate(words) if "agl1k_core" in line)
-    assert "[test]" not in words[install]
+    assert "--require-hashes" in words[install]
 
 
 def test_the_image_runs_as_a_user_of_its_own_and_keeps_data_in_a_volume() -> None:
@@ -308,6 +309,23 @@ def test_the_image_runs_as_a_user_of_its_own_and_keeps_data_in_a_volume() -> Non
     assert arguments("EXPOSE") == [environment["PORT"]]
     (command,) = arguments("CMD")
     assert json.loads(command) == ["python", "app.py"]
+
+
+@pytest.mark.server
+def test_the_image_has_the_command_in_any_folder(tmp_path: Path) -> None:
+    (made,) = [rest for rest in arguments("RUN") if "/usr/local/bin/agl1k" in rest]
+    command = made.replace("/usr/local/bin", str(tmp_path))
+    subprocess.run(["sh", "-c", command], check=True)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    env = {"PATH": path, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [tmp_path / "agl1k", "baseline", "--help"],
+        cwd="/", env=env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "agl1k baseline" in done.stdout
+    environment = [word for rest in arguments("ENV") for word in shlex.split(rest)]
+    assert f"PYTHONPATH={arguments('WORKDIR')[0]}" in environment
 
 
 class Healthy(BaseHTTPRequestHandler):
@@ -349,6 +367,58 @@ def test_the_health_check_tells_a_healthy_server_from_none() -> None:
 
 def test_a_space_installs_the_science_and_the_app() -> None:
     assert requirements() == [*pyproject()["project"]["dependencies"], *of_extra("app")]
+
+
+def locked() -> dict[str, list[tuple[Requirement, list[str]]]]:
+    """By name, the versions that the image may install, each with its hashes."""
+    pins: dict[str, list[tuple[Requirement, list[str]]]] = {}
+    for entry in text_of("requirements.lock").replace("\\\n", " ").splitlines():
+        pin, *hashes = re.split(r"\s+--hash=", entry.strip())
+        requirement = Requirement(pin)
+        pins.setdefault(canonicalize_name(requirement.name), []).append((requirement, hashes))
+    return pins
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
+def test_the_lock_pins_every_requirement_in_its_range_for_each_python(python: str) -> None:
+    environment = {"python_version": python, "python_full_version": f"{python}.0"}
+    for requirement in map(Requirement, requirements()):
+        fitting = [
+            pin
+            for pin, _ in locked().get(canonicalize_name(requirement.name), [])
+            if pin.marker is None or pin.marker.evaluate(environment)
+        ]
+        assert len(fitting) == 1, f"{requirement.name}: run make lock"
+        (version,) = fitting[0].specifier
+        assert version.operator == "=="
+        assert version.version in requirement.specifier, f"{requirement.name}: run make lock"
+
+
+def test_everything_locked_has_hashes_and_no_registry_is_named() -> None:
+    pins = [pin for found in locked().values() for pin in found]
+    assert len(pins) > 60
+    for _, hashes in pins:
+        assert hashes
+        assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", found) for found in hashes)
+    assert "://" not in text_of("requirements.lock")
+
+
+def tracked() -> list[Path]:
+    """The files of the repository; those below its folder if it is not a clone."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False
+    ).stdout
+    paths = [ROOT / name.decode() for name in listed.split(b"\0") if name]
+    return [path for path in paths if path.is_file()] or pytest.skip("not a clone")
+
+
+def test_no_file_needs_lfs_on_a_space_and_binary_ones_are_marked() -> None:
+    files = tracked()
+    assert [path.name for path in files if path.stat().st_size > 10 * 10**6] == []
+    binary = {path.suffix for path in files if b"\0" in path.read_bytes()[:8000]}
+    marked = set(re.findall(r"^\*(\.\w+) binary$", text_of(".gitattributes"), re.MULTILINE))
+    assert binary
+    assert binary == marked
 
 
 def test_every_dependency_has_a_range_and_is_declared_once() -> None:

@@ -10,15 +10,18 @@ from pathlib import Path
 import agl1k_core
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import check
+from agl1k_core.files import temporary_folder
 
 
 def run_above(module: str, argv: Sequence[str], *, needs: str) -> None:
     """Run a module above the core as ``__main__``; it must not be imported here.
 
-    Raises ``Agl1kError`` if there is no checkout, or ``needs``, a module of an extra, is missing.
+    Raises ``Agl1kError`` if there is no checkout, no folder for temporary files, or if ``needs``, a
+    module of an extra, is missing.
     """
     folder = str(find_checkout())
     check(needs)
+    temporary_folder()
     if folder not in sys.path:
         sys.path.insert(0, folder)
     sys.argv = [*argv]

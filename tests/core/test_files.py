@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agl1k_core.files import replacing, sha256_of_file, write_atomically
+from agl1k_core.errors import Agl1kError
+from agl1k_core.files import replacing, sha256_of_file, temporary_folder, write_atomically
 
 
 @given(st.binary() | st.text(st.characters(codec="utf-8")))
@@ -42,3 +43,14 @@ def test_a_write_that_breaks_off_leaves_the_old_file(tmp_path: Path) -> None:
 def test_a_folder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         write_atomically(tmp_path / "missing" / "file", "text")
+
+
+def test_without_a_temporary_folder_the_message_names_tmpdir(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def none() -> str:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr("tempfile.gettempdir", none)
+    with pytest.raises(Agl1kError, match="Set TMPDIR to one that can"):
+        temporary_folder()

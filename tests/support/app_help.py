@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,14 +49,16 @@ class AppProcess:
 
 
 @contextmanager
-def app_process(folder: Path, env: Mapping[str, str]) -> Iterator[AppProcess]:
+def app_process(
+    folder: Path, env: Mapping[str, str], command: Sequence[str] = (sys.executable, "app.py")
+) -> Iterator[AppProcess]:
     """Run the app with its data in ``folder`` until the block ends, once it is ready."""
     port, log = free_port(), folder / "log"
     own = {"AGL1K_DATA": str(folder / "data"), "AGL1K_HOST": "127.0.0.1", "PORT": str(port)}
     folder.mkdir(exist_ok=True)
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [sys.executable, "app.py"],
+            command,
             cwd=ROOT,
             env={**os.environ, **own, **env},
             stdout=out,

@@ -107,9 +107,12 @@ class FakeHub:
 
     def repo(self, name: str = "tester/plays") -> Repo:
         """The repository of a name, or what it was renamed to."""
+        return self.repos[self.now_called(name)]
+
+    def now_called(self, name: str) -> str:
         while name not in self.repos and name in self.renamed:
             name = self.renamed[name]
-        return self.repos[name]
+        return name
 
     def create(self, name: str = "tester/plays") -> Repo:
         repo = self.repos[name] = Repo()
@@ -200,10 +203,10 @@ async def _spoilt(
 def _moved(hub: FakeHub, request: Request) -> str:
     """The address of a request to a renamed repository; "" if it was not renamed."""
     found = re.search(r"/datasets/([^/]+/[^/.]+)", request.url.path)
-    if found is None or found[1] in hub.repos:
+    new = hub.now_called(found[1]) if found else ""
+    if found is None or found[1] == new:
         return ""
-    new = hub.renamed.get(found[1])
-    return str(request.url).replace(f"/datasets/{found[1]}", f"/datasets/{new}", 1) if new else ""
+    return str(request.url).replace(f"/datasets/{found[1]}", f"/datasets/{new}", 1)
 
 
 async def _drip(pause_s: float) -> AsyncIterator[bytes]:

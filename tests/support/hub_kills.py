@@ -86,9 +86,7 @@ def kill_often(urls: list[str], n_kills: int, seed: int = 0) -> Outcome:
 
 def _strike(hub: FakeHub, how: str) -> None:
     """Do what people do to datasets."""
-    name = "tester/plays"
-    while name not in hub.repos and name in hub.renamed:
-        name = hub.renamed[name]
+    name = hub.now_called("tester/plays")
     if name not in hub.repos:
         return
     if how == "rename":
