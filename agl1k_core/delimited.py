@@ -10,8 +10,9 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 #: A model's answer may be long; what limits a table is the size of its file.
 csv.field_size_limit(2**31 - 1)
@@ -109,12 +110,13 @@ _LOOK_ALIKES = str.maketrans(
 )
 
 
-def look_alike(name: str, known: Iterable[str]) -> str:
+@lru_cache(maxsize=1024)
+def look_alike(name: str, known: tuple[str, ...]) -> str:
     r"""The known name that a name looks like or abbreviates without being it; empty if none.
 
     Examples
     --------
-    >>> look_alike("l\u0430titude", ["latitude", "longitude"]), look_alike("lat", ["latitude"])
+    >>> look_alike("l\u0430titude", ("latitude", "longitude")), look_alike("lat", ("latitude",))
     ('latitude', 'latitude')
     """
     folded = unicodedata.normalize("NFKD", name.casefold()).translate(_LOOK_ALIKES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -103,12 +104,17 @@ class FileRefusedError(Agl1kError):
         return "\n".join(lines)
 
 
+def _place(problem: Problem) -> int:
+    """Where in its file a problem is."""
+    return problem.line or problem.record or 0
+
+
 #: Problems that are listed one by one; further ones are counted.
 MOST_SHOWN = 50
 
 
 class Problems:
-    """Collects the problems of a file: keeps the first ones, and counts all of them."""
+    """Collects the problems of a file: keeps the first of them in its order, and counts all."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -116,10 +122,11 @@ class Problems:
         self.total = 0
 
     def add(self, problem: Problem) -> None:
-        """Add a problem after the others."""
+        """Add a problem, in the order of lines or records; those of the whole file come first."""
         self.total += 1
-        if len(self.shown) < MOST_SHOWN:
-            self.shown.append(problem)
+        if len(self.shown) < MOST_SHOWN or _place(problem) < _place(self.shown[-1]):
+            insort_right(self.shown, problem, key=_place)
+            del self.shown[MOST_SHOWN:]
 
     def add_first(self, problem: Problem) -> None:
         """Add a problem before all others."""

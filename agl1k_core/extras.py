@@ -18,6 +18,7 @@ _EXTRAS = {
     "onnxruntime": ("curate", "Tagging"),
     "gradio": ("app", "Serving pages"),
     "sqlalchemy": ("app", "Keeping a server"),
+    "pyarrow": ("app", "Reading Parquet files"),
 }
 
 

@@ -129,7 +129,7 @@ def _if_point(fields: Fields) -> Answer | None:
 def _texts_within(tree: object) -> Iterator[str]:
     """Texts under keys that APIs use for the answer itself, a few levels deep."""
     level = tree[:8] if isinstance(tree, list) else [tree]
-    for _ in range(5):
+    for _ in range(8):
         nodes = [node for node in level if isinstance(node, dict) and not is_reasoning_part(node)]
         items = [item for node in nodes for item in node.items() if not is_reasoning(str(item[0]))]
         for key, value in items:

@@ -146,7 +146,7 @@ def read_rows(
 
 def missing_column(name: str, header: list[str], todo: str) -> Problem:
     """The problem of a table without a column, with the name that may have been meant."""
-    meant = next((other for other in header if other and look_alike(other, [name])), "")
+    meant = next((other for other in header if other and look_alike(other, (name,))), "")
     if not meant:
         return Problem(f"there is no column {name!r}", todo, line=1)
     odd = odd_letter(meant)

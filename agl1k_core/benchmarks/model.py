@@ -290,6 +290,8 @@ class Benchmark:
 
 def plain_key(key: str) -> str:
     """A key without the differences that do not matter when people write it."""
+    if key.isascii():
+        return key.strip().casefold()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", key.strip()).casefold())
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +39,11 @@ from agl1k_core.inputs import (
     read_file,
     unpacked,
 )
-from agl1k_core.predictions.formats import ID_KEYS, KEYED, Records, UnreadableError, read_records
+from agl1k_core.predictions import doubts
+from agl1k_core.predictions.formats import read_records
+from agl1k_core.predictions.harnesses import as_records
+from agl1k_core.predictions.keys import Keys
+from agl1k_core.predictions.records import ID_KEYS, KEYED, Records, UnreadableError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,6 +105,7 @@ class Predictions:
     sha256: str = ""
     source: str = ""
     clusters: ObjectArray | None = None
+    warnings: tuple[Problem, ...] = ()
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -161,8 +165,9 @@ def read_predictions(
     try:
         content = _content_of(source, max_bytes)
         inside = unpacked(content, max_bytes) if isinstance(content, bytes) else content
-        records = read_records(inside, problems, len(benchmark) + _MOST_SURPLUS)
-        tables = [reading.table(part) for part in records]
+        most = len(benchmark) + _MOST_SURPLUS
+        records = read_records(inside, problems, most, reading.keys.is_clip)
+        tables = [reading.table(as_records(part, benchmark.resolve)) for part in records]
     except (UnreadableError, UnreadableFileError) as error:
         raise problems.refusal(error.problem) from None
     sha256 = hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else ""
@@ -222,6 +227,7 @@ class _Schema:
     raw: tuple[str, ...]
     errors: tuple[str, ...]
     nested: bool
+    unread: tuple[str, ...]
 
 
 def _schema(names: tuple[str, ...]) -> _Schema:
@@ -235,13 +241,11 @@ def _schema(names: tuple[str, ...]) -> _Schema:
         meant = {**predicted, **reasons}
     fields = {found: name for name, found in reversed(meant.items()) if found}
     nested = not {"latitude", "longitude"} <= fields.keys()
-    return _Schema(
-        ids,
-        {name: key for name, key in fields.items() if name in (*GIVEN, "reason")},
-        tuple(folded[key] for key in _RAW_KEYS if key in folded),
-        tuple(folded[key] for key in _ERROR_KEYS if key in folded),
-        nested,
-    )
+    used = {name: key for name, key in fields.items() if name in (*GIVEN, "reason")}
+    raw = tuple(folded[key] for key in _RAW_KEYS if key in folded)
+    errors = tuple(folded[key] for key in _ERROR_KEYS if key in folded)
+    unread = tuple(n for n in names if not (field_of_key(n) or n in (*ids, *raw, *errors)))
+    return _Schema(ids, used, raw, errors, nested, unread)
 
 
 class _CleanLabels(dict[object, str]):
@@ -259,6 +263,8 @@ class _Reading:
         self._benchmark, self._problems = benchmark, problems
         self._schemas: dict[tuple[str, ...], _Schema] = {}
         self._cleaned = _CleanLabels()
+        self._n_known = 0
+        self.keys = Keys(benchmark, problems)
 
     def table(self, records: Records) -> _Table:
         """Records as columns, each with the status of its answer."""
@@ -274,7 +280,8 @@ class _Reading:
         columns["reason"] = _objects(_reasons(found.get(schema.fields.get("reason", ""), nothing)))
         columns["status"] = np.full(size, Status.ANSWERED, dtype=object)
         columns["status"][refused] = Status.REFUSED
-        columns["key"] = _objects(self._keys(records, [found[name] for name in schema.ids]))
+        columns["key"] = _objects(self.keys.of(records, [found[name] for name in schema.ids]))
+        self._n_known += size if schema.fields or schema.raw or schema.errors else 0
         lat[refused | ~on_earth] = lon[refused | ~on_earth] = np.nan
         table = _Table(records.numbers, records.lines, lat, lon, columns)
         for position in np.flatnonzero(~on_earth).tolist():
@@ -288,7 +295,7 @@ class _Reading:
             self._problems.raise_if_any()
             todo = "Send one record per clip"
             raise self._problems.refusal(Problem("The file contains no predictions", todo))
-        self._check_clips(table)
+        clip = self.keys.check(table.columns["key"], table.numbers, table.lines)
         self._problems.raise_if_any()
         columns = table.columns
         return Predictions(
@@ -303,6 +310,7 @@ class _Reading:
             given={field_name: columns[f"given {field_name}"] for field_name in GIVEN},
             sha256=sha256,
             source=self._problems.source,
+            warnings=tuple(self._warnings(table, clip)),
         )
 
     def _schema_of(self, names: tuple[str, ...]) -> _Schema:
@@ -316,42 +324,19 @@ class _Reading:
         except TypeError:  # lists and objects cannot be hashed
             return [clean_label(value) or "" for value in values]
 
-    def _keys(self, records: Records, columns: Sequence[Sequence[object]]) -> list[str]:
-        """The clip of each record, empty (and a problem) if it names none.
-
-        If a record has several ids, the first that is a clip counts: others may be row numbers.
-        """
-        # reading takes 1.3 times as long without this, see perf/reading.py
-        if len(columns) == 1 and set(map(type, columns[0])) == {str} and "" not in columns[0]:
-            return list(map(str.strip, columns[0]))  # type: ignore[arg-type]
-        keys = []
-        for position in range(len(records)):
-            named = [name for column in columns if (name := _clip_name(column[position]))]
-            key = next((name for name in named if name in self._benchmark), "") or "".join(
-                named[:1]
-            )
-            keys.append(key)
-            if not key:
-                found = f"The record has none of the fields {', '.join(ID_KEYS)}"
-                self._problems.add(records.problem(position, found, "Name the clip"))
-        return keys
-
-    def _check_clips(self, table: _Table) -> None:
-        """Report unknown clips and clips named twice."""
-        keys: list[str] = table.columns["key"].tolist()
-        index = self._benchmark.index
-        positions = np.fromiter(map(index.get, keys, repeat(-1)), dtype=np.int64, count=len(keys))
-        if positions.min() >= 0 and np.bincount(positions).max() == 1:
-            return
-        first: dict[str, int] = {}
-        for position, key in enumerate(keys):
-            if key and key not in index:
-                found = f"The benchmark {self._benchmark.slug} has no such clip"
-                todo = "Check the key, or choose its benchmark"
-                self._problems.add(_at(table, position, found, todo))
-            if first.setdefault(key, position) != position and key:
-                found = f"The clip is already in record {table.numbers[first[key]]}"
-                self._problems.add(_at(table, position, found, "Keep one answer"))
+    def _warnings(self, table: _Table, clip: IntArray) -> Iterator[Problem]:
+        """Signs that the records were not read as they were meant."""
+        n_records, n_points = len(clip), int(np.count_nonzero(np.isfinite(table.lat)))
+        unread = list(dict.fromkeys(name for s in self._schemas.values() for name in s.unread))
+        given = [table.columns[f"given {name}"] for name in GIVEN]
+        # known fields may also be further in
+        known = bool(self._n_known or any(x is not None for column in given for x in column))
+        yield from doubts.doubts_of_fields(unread, any_known=known)
+        few = doubts.doubt_of_coverage(unread, n_records, n_points) if known else None
+        yield from [few] if few else []
+        some = slice(None, None, max(1, n_records // doubts.MOST_COMPARED))
+        points = (_numbers(column[some].tolist()) for column in given[:2])
+        yield from doubts.doubts_of_points(self._benchmark, clip[some], *points)
 
 
 def _objects(values: Sequence[object]) -> ObjectArray:
@@ -379,12 +364,6 @@ def _plain_number(value: object) -> float:
 
 def _reasons(values: Sequence[object]) -> list[str]:
     return [value if isinstance(value, str) else "" for value in values]
-
-
-def _clip_name(value: object) -> str:
-    if isinstance(value, str):
-        return value.strip()
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
 def _judge_record(record: dict[str, object], schema: _Schema) -> Answer:
@@ -435,9 +414,3 @@ def _joined(tables: list[_Table]) -> _Table | None:
             for name in [*tables[0].columns]
         },
     )
-
-
-def _at(table: _Table, position: int, found: str, todo: str) -> Problem:
-    line = int(table.lines[position]) if table.lines is not None else None
-    clip = str(table.columns["key"][position])[:80]
-    return Problem(found, todo, record=int(table.numbers[position]), line=line, clip=clip)

@@ -114,7 +114,9 @@ def baseline(benchmark: Benchmark, name: str) -> Predictions:
         given=given,
         sha256=hashlib.sha256(points.tobytes()).hexdigest(),
         source=f"baseline {name}",
-        **columns,
+        city=columns["city"],
+        country=columns["country"],
+        continent=columns["continent"],
     )
 
 
