@@ -23,6 +23,8 @@ _ENCODERS = (b"LAME", b"Lavf", b"Lavc")  # whose delays FFmpeg believes
 _OUR_ENCODER = b"Lavf"
 _LAME_BYTES = 34  # before the CRC
 _SHIFTS = (21, 14, 7, 0)
+_SKIPPED_FRAMES = 4  # at most so many are delay and padding
+_TAIL_BYTES, _ENOUGH_FRAMES = 32768, 4
 
 
 def mp3_sound(packet: av.Packet[Any], pts: int) -> av.Packet[Any] | None:
@@ -51,7 +53,13 @@ class _Mp3Frame(NamedTuple):
 
 
 def _mp3_frame(data: bytes, start: int) -> _Mp3Frame | None:
-    """The whole MP3 frame that begins at ``start``, read from its header (ISO 11172-3, 2.4.1.3)."""
+    """The whole MP3 frame that begins at ``start``."""
+    frame = _header(data, start)
+    return frame if frame is not None and len(data) >= start + frame.n_bytes else None
+
+
+def _header(data: bytes, start: int) -> _Mp3Frame | None:
+    """The frame whose header is at ``start`` (ISO 11172-3, 2.4.1.3); its end may be missing."""
     if len(data) < start + 4:
         return None
     header = int.from_bytes(data[start : start + 4])
@@ -64,7 +72,39 @@ def _mp3_frame(data: bytes, start: int) -> _Mp3Frame | None:
     kbit_per_s = (_MPEG1_KBIT_PER_S if first else _MPEG2_KBIT_PER_S)[bit_rate - 1]
     n_samples = 1152 if first else 576
     n_bytes = n_samples * kbit_per_s * 125 // sample_rate_hz + padding
-    return _Mp3Frame(n_bytes, n_samples, sample_rate_hz) if len(data) >= start + n_bytes else None
+    return _Mp3Frame(n_bytes, n_samples, sample_rate_hz)
+
+
+def missing_bytes(path: Path, decoded_s: float) -> int:
+    """Bytes that are missing of the last frame; 0 if a file is whole or does not say.
+
+    The number of frames at the beginning is often wrong: where files are cut or joined frame by
+    frame, it stays. So it counts only if the file ends amid a frame.
+    """
+    found = _info_frame(path)
+    frame = _header(found.data, 0) if found else None
+    if found is None or frame is None or not found.data[found.flags + 3] & 1:
+        return 0
+    n_declared = int.from_bytes(found.data[found.flags + 4 : found.flags + 8])
+    n_decoded = decoded_s * frame.sample_rate_hz / frame.n_samples
+    return _missing_of_last(path) if n_declared > n_decoded + _SKIPPED_FRAMES else 0
+
+
+def _missing_of_last(path: Path) -> int:
+    """Bytes that are missing of a file's last frame, which follows others."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
+        tail = file.read()
+    start = tail.find(b"\xff")
+    while start >= 0:
+        end, n_frames = start, 0
+        while (frame := _header(tail, end)) is not None:
+            end, n_frames = end + frame.n_bytes, n_frames + 1
+        if n_frames > _ENOUGH_FRAMES:
+            is_part_of_a_header = 0 < len(tail) - end < 4 and tail[end] == 0xFF
+            return 1 if is_part_of_a_header else max(0, end - len(tail))
+        start = tail.find(b"\xff", start + 1)
+    return 0
 
 
 def copy_delays(source: Path, target: Path) -> None:
@@ -84,10 +124,14 @@ def copy_delays(source: Path, target: Path) -> None:
 
 
 class _InfoFrame(NamedTuple):
-    """A frame with the number of frames, and in LAME's part the delays."""
+    """A frame with the number of frames, and in LAME's part the delays.
+
+    ``flags`` and ``lame`` are where these parts begin in ``data``.
+    """
 
     position: int
     data: bytes
+    flags: int
     lame: int
 
     @property
@@ -111,19 +155,20 @@ def _info_frame(path: Path) -> _InfoFrame | None:
     if first < 0:
         return None
     frame = data[first:]
-    lame = _lame_part(frame)
-    return _InfoFrame(start + first, frame, lame) if lame else None
+    flags = _flags(frame)
+    if flags is None:
+        return None
+    bits = int.from_bytes(frame[flags : flags + 4])
+    sizes = (4, 4, 100, 4)  # frames, bytes, table of contents, quality
+    lame = flags + 4 + sum(size for bit, size in enumerate(sizes) if bits >> bit & 1)
+    return _InfoFrame(start + first, frame, flags, lame)
 
 
-def _lame_part(frame: bytes) -> int | None:
-    """Where LAME's part begins in a frame; None if it is a frame of sound."""
+def _flags(frame: bytes) -> int | None:
+    """Where a frame says what else it says; None if it is a frame of sound."""
     mpeg1, mono = frame[1] >> 3 & 3 == 3, frame[3] >> 6 == 3
     at = 4 + {(True, False): 32, (False, True): 9}.get((mpeg1, mono), 17)
-    if frame[at : at + 4] not in (b"Xing", b"Info"):
-        return None
-    flags = int.from_bytes(frame[at + 4 : at + 8])
-    sizes = (4, 4, 100, 4)  # frames, bytes, table of contents, quality
-    return at + 8 + sum(size for bit, size in enumerate(sizes) if flags >> bit & 1)
+    return at + 4 if frame[at : at + 4] in (b"Xing", b"Info") else None
 
 
 def _crc16(data: bytes | bytearray) -> int:

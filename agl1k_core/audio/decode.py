@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from agl1k_core.audio._flac import flac_check
 from agl1k_core.audio._mp3 import copy_delays, mp3_sound
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import Deferred
@@ -47,6 +48,8 @@ _WRITE = {
     "mp4": {"fflags": "+bitexact", "movflags": "+faststart", "use_editlist": "1"},
     "wav": {"fflags": "+bitexact", "rf64": "auto"},
 }
+#: Formats of which FFmpeg's duration is that of the header.
+_TELLING = frozenset({"mp4", "ape", "tta", "wv", "asf"})
 _MP3_RATES_HZ = (48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)
 _MP3_BIT_RATE = 160_000
 _OUTLINE_SAMPLES = 1024
@@ -109,7 +112,7 @@ class Recording:
         stream = container.streams.audio[0]
         self.codec: str = stream.codec_context.codec.canonical_name
         self.formats: frozenset[str] = frozenset(container.format.name.split(","))
-        self.declared_s = _declared_s(container, stream)
+        self._flac = flac_check(self.codec, stream.codec_context.extradata)
         self._frames = decoded_frames(container, stream)
         first = next(self._frames, None)
         if first is None:
@@ -119,6 +122,14 @@ class Recording:
         self.channels: int = first.layout.nb_channels
         self._layout = first.layout
         self._frames = itertools.chain([first], self._frames)
+        self.declared_s = _declared_s(container, stream)
+        if self._flac:
+            self.declared_s = self._flac.n_declared / self.sample_rate_hz or None
+
+    @property
+    def is_verified(self) -> bool | None:
+        """Whether a checksum in the file is that of all that was decoded; None without one."""
+        return self._flac.is_verified if self._flac else None
 
     def blocks(self, n_samples: int = BLOCK_SAMPLES) -> Iterator[Samples]:
         """Decode the recording; this can be done only once.
@@ -154,6 +165,8 @@ class Recording:
         """Large frames of float samples at the initial rate, interleaved by FFmpeg."""
         resampler, before = self._resampler(), None
         for frame in _joined(self._frames, n_samples):
+            if self._flac:
+                self._flac.add(frame)
             shape = _shape(frame)
             if before not in (None, shape):
                 yield from _with_samples(resampler.resample(None))
@@ -327,14 +340,14 @@ def _forget_positions(context: av.AudioCodecContext) -> None:
 
 
 def _declared_s(container: av.container.InputContainer, stream: av.AudioStream) -> float | None:
-    if stream.duration is None or stream.time_base is None:
+    is_told = not _TELLING.isdisjoint(container.format.name.split(","))
+    if not (is_told and stream.duration and stream.time_base):
         return None
     declared_s = float(stream.duration * stream.time_base)
-    # Without a header, FFmpeg estimates it from the size and the initial bit rate.
+    # without a header, FFmpeg estimates it from the size and the bit rate
     bit_rate = stream.codec_context.bit_rate
     guessed_s = 8 * container.size / bit_rate if bit_rate else 0.0
-    guesses = container.format.name in ("mp3", "aac")
-    return None if guesses and abs(declared_s - guessed_s) < 0.002 * declared_s else declared_s
+    return None if abs(declared_s - guessed_s) < 0.02 * declared_s else declared_s
 
 
 def decoded_frames(

@@ -6,13 +6,13 @@ files, and one of them should not stop the others.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from agl1k_core.audio import decode
+from agl1k_core.audio._endings import Ending, ending_of
 from agl1k_core.audio.filters import AcousticMeasures, Audio, Measure, all_finite
 from agl1k_core.audio.mono import MonoBuffer, NoRoomError
 from agl1k_core.errors import Agl1kError
@@ -22,6 +22,7 @@ _SILENT_BELOW = 1 / 32768
 _CANCELS_BELOW = 0.01  # the mix of the channels has less than a hundredth of their power
 _OFFSET_ABOVE = 0.02
 _SHORTER_S, _SHORTER_SHARE = 0.2, 0.01
+_DELAY_S = 0.06  # of a decoder
 
 _FORMATS = {
     ".mp3": "mp3",
@@ -47,6 +48,7 @@ class Outcome(StrEnum):
     UNKNOWN_CODEC = "unknown_codec"
     UNDECODABLE = "undecodable"
     TRUNCATED = "truncated"
+    ALTERED = "altered"
     NOT_FINITE = "not_finite"
     SILENT = "silent"
 
@@ -57,6 +59,7 @@ class Note(StrEnum):
     PHASE_CANCELLING = "phase_cancelling"
     DC_OFFSET = "dc_offset"
     WRONG_EXTENSION = "wrong_extension"
+    NO_END_MARK = "no_end_mark"
 
 
 @dataclass(frozen=True)
@@ -166,8 +169,9 @@ def _inspected(path: Path, sound: MonoBuffer | None) -> Inspection:
         info = decode.AudioInfo(
             measures.duration_s, recording.sample_rate_hz, recording.channels, recording.codec
         )
-        notes = _notes(path, recording.formats, measures)
-        outcome, message = _outcome(path, recording, measures)
+        ending = ending_of(path, recording.formats, measures.duration_s)
+        notes = _notes(path, recording.formats, ending, measures)
+        outcome, message = _outcome(recording, ending, measures)
     used = of_first if Note.PHASE_CANCELLING in notes else measures
     return Inspection(outcome, message, notes, info, used)
 
@@ -194,11 +198,15 @@ def _measured(
 
 
 def _outcome(
-    path: Path, recording: decode.Recording, measures: AcousticMeasures
+    recording: decode.Recording, ending: Ending, measures: AcousticMeasures
 ) -> tuple[Outcome, str]:
-    missing = _missing_end(path, recording, measures.duration_s)
-    if missing:
+    missing = _missing_end(recording, ending, measures.duration_s)
+    if missing and not recording.is_verified:
         return Outcome.TRUNCATED, missing
+    if recording.is_verified is False:
+        return Outcome.ALTERED, (
+            "The sound does not match the MD5 checksum in the file. Fetch or copy it again."
+        )
     if _is_silent(measures):
         return Outcome.SILENT, "The recording is silent. Check the file and its level."
     return Outcome.OK, ""
@@ -211,48 +219,37 @@ def _is_silent(measures: AcousticMeasures) -> bool:
     return not cancels and varying**0.5 < _SILENT_BELOW
 
 
-def _notes(path: Path, formats: frozenset[str], measures: AcousticMeasures) -> tuple[Note, ...]:
+def _notes(
+    path: Path, formats: frozenset[str], ending: Ending, measures: AcousticMeasures
+) -> tuple[Note, ...]:
     expected = _FORMATS.get(path.suffix.lower())
     found = {
         Note.PHASE_CANCELLING: measures.cancellation < _CANCELS_BELOW
         and measures.peak > _SILENT_BELOW,
         Note.DC_OFFSET: abs(measures.dc_offset) > _OFFSET_ABOVE,
         Note.WRONG_EXTENSION: expected is not None and expected not in formats,
+        Note.NO_END_MARK: not ending.is_marked,
     }
     return tuple(note for note, holds in found.items() if holds)
 
 
-def _missing_end(path: Path, recording: decode.Recording, duration_s: float) -> str:
-    """A sentence if the end of the file is missing, for formats in which that can be detected.
-
-    MP3 without a header and bare AAC are complete wherever they end.
-    """
-    declared_s = recording.declared_s
-    if declared_s is not None:
-        slack_s = max(_SHORTER_S, _SHORTER_SHARE * declared_s)
-        if duration_s < declared_s - slack_s:
-            return (
-                f"Only {duration_s:.1f} s of the {declared_s:.1f} s that the file declares could "
-                "be decoded: it is truncated or damaged. Fetch or copy it again."
-            )
-    cut = ("wav" in recording.formats and _wav_is_cut(path)) or (
-        "ogg" in recording.formats and _ogg_is_cut(path)
+def _missing_end(recording: decode.Recording, ending: Ending, duration_s: float) -> str:
+    """A sentence if the end of the file is missing, for formats that tell."""
+    declared_s = ending.declared_s or (None if ending.is_in_parts else recording.declared_s)
+    is_short = declared_s is not None and duration_s < declared_s - _slack_s(
+        recording, ending, declared_s
     )
-    return "The end of the file is missing. Fetch or copy it again." if cut else ""
+    if is_short and (ending.missing_bytes or not ending.is_sized):
+        return (
+            f"Only {duration_s:.1f} s of the {declared_s:.1f} s that the file declares could "
+            "be decoded: it is truncated or damaged. Fetch or copy it again."
+        )
+    is_cut = ending.missing_bytes and (is_short or declared_s is None)
+    return "The end of the file is missing. Fetch or copy it again." if is_cut else ""
 
 
-def _wav_is_cut(path: Path) -> bool:
-    """Whether the file is shorter than its RIFF header says; streamed files have no length."""
-    with path.open("rb") as file:
-        header = file.read(8)
-    said = int.from_bytes(header[4:8], "little")
-    return header[:4] == b"RIFF" and 0 < said < 0xFFFFFFFF and path.stat().st_size < said + 8
-
-
-def _ogg_is_cut(path: Path) -> bool:
-    """Whether the last page does not end the stream (RFC 3533, section 6)."""
-    with path.open("rb") as file:
-        file.seek(-min(path.stat().st_size, 2 * 65307), os.SEEK_END)
-        tail = file.read()
-    last = tail.rfind(b"OggS")
-    return last < 0 or len(tail) < last + 6 or not tail[last + 5] & 4
+def _slack_s(recording: decode.Recording, ending: Ending, declared_s: float) -> float:
+    """How much less than a file declares is no sign that something is missing."""
+    if recording.codec == "flac":  # which declares the number of samples
+        return 0.0
+    return _DELAY_S if ending.missing_bytes else max(_SHORTER_S, _SHORTER_SHARE * declared_s)

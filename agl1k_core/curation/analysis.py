@@ -41,7 +41,7 @@ AUDIO_SUFFIXES = frozenset(_KNOWN.split())
 CRASHED, FAILED = "crashed", "failed"
 
 #: Increased when the analysis of a file would come out differently.
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)

@@ -32,14 +32,22 @@ def encode(
     container_format: str | None = None,
     layout: str = "",
     options: dict[str, str] | None = None,
+    mux: dict[str, str] | None = None,
+    fmt: str = "",
 ) -> Path:
-    """Write samples ``(channels, n)``, a tone by default, as an audio file."""
+    """Write samples ``(channels, n)``, a tone by default, as an audio file.
+
+    ``options`` are those of the codec, ``mux`` those of the container; ``fmt`` is the format of
+    the samples.
+    """
     samples = tone(rate_hz=rate_hz) if samples is None else samples
     layout = layout or _LAYOUTS.get(len(samples), f"{len(samples)} channels")
-    with av.open(str(path), "w", format=container_format) as container:
+    with av.open(str(path), "w", format=container_format, options=mux) as container:
         container.metadata.update(metadata or {})
         stream = container.add_stream(codec, rate=rate_hz, layout=layout, options=options)
         assert isinstance(stream, av.AudioStream)
+        if fmt:
+            stream.codec_context.format = av.AudioFormat(fmt)
         for start in range(0, samples.shape[1], 4096):
             # interleaved, as PyAV reads past the planes of eight channels or more
             block = samples[:, start : start + 4096].T.reshape(1, -1)
