@@ -8,7 +8,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 
-from perf import coverage, first_load, million, players, reading, scoring, sound, start, storing
+from perf import (
+    asking,
+    coverage,
+    first_load,
+    million,
+    players,
+    reading,
+    scoring,
+    sound,
+    start,
+    storing,
+)
 from perf.table import Measured, show
 
 BENCHMARKS: Mapping[str, Callable[[], Iterable[Measured]]] = {
@@ -21,6 +32,7 @@ BENCHMARKS: Mapping[str, Callable[[], Iterable[Measured]]] = {
     "players": players.run,
     "sound": sound.run,
     "storing": storing.run,
+    "asking": asking.run,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -60,6 +61,18 @@ def comparison_table(comparison: Comparison, names: tuple[str, str]) -> str:
         )
     files = aligned([(place, name) for place, name in zip(("first", "second"), names, strict=True)])
     return f"{files}\n{aligned(rows)}"
+
+
+def spread_table(passes: Sequence[Evaluation]) -> str:
+    """Mean, sample standard deviation and range of each metric over independent passes."""
+    rows: list[Sequence[str]] = [("metric", "mean", "std. dev.", "lowest to highest")]
+    for name in passes[0].metrics:
+        values = [evaluation.metrics[name] for evaluation in passes]
+        mean, deviation = statistics.fmean(values), statistics.stdev(values)
+        low, high = (metric_text(name, value) for value in (min(values), max(values)))
+        middle = (metric_text(name, value) for value in (mean, deviation))
+        rows.append((name, *middle, f"{low} to {high}"))
+    return aligned(rows)
 
 
 def category_table(categories: Iterable[tuple[str, str, float, int]]) -> str:

@@ -92,6 +92,9 @@ def run(
     skip_hearing_check: Annotated[
         bool, typer.Option("--skip-hearing-check", help="Run without proof that it hears.")
     ] = False,
+    ask_failed: Annotated[
+        bool, typer.Option("--ask-failed", help="Ask again about clips whose error was final.")
+    ] = False,
     without_audio: Annotated[
         bool, typer.Option("--without-audio", help="Control: the prompt alone.")
     ] = False,
@@ -108,6 +111,8 @@ def run(
 ) -> None:
     """Ask a model where each clip was recorded. Run again to resume."""
     on = benchmark_of(benchmark)
+    if repeat > 1 and seed is not None:
+        raise Agl1kError("With --seed, the passes of --repeat would be the same. Leave out one.")
     control = _control(without_audio, tags_only, transcript_only)
     parameters: dict[str, float | int | None] = {
         "temperature": temperature, "seed": seed, "max_tokens": max_tokens,
@@ -126,7 +131,7 @@ def run(
     )
     limits = RunLimits(
         clip, limit, concurrency, rate, max_cost, _price(price), repeat, patience,
-        skip_hearing_check,
+        skip_hearing_check, ask_failed,
     )  # fmt: skip
     with tqdm(unit="clip", disable=None) as bar:
         listeners = Listeners(_tell(bar), _start(bar), _report(bar))
@@ -146,10 +151,15 @@ def rescore(
 
     on = benchmark_of(benchmark)
     result = models.write_results(folder, on)
+    evaluations = []
     for file in result.files:
         evaluation = scoring.evaluate(on, predictions.read_predictions(file, on))
+        evaluations.append(evaluation)
         say(f"{file.name}: {reports.headline(evaluation)}")
         say(reports.metric_table(evaluation))
+    if len(evaluations) > 1:
+        say(f"Between the {len(evaluations)} passes:")
+        say(reports.spread_table(evaluations))
     _show_run(result, on, scored=False)
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from agl1k_core.answers import without_reasoning
 from agl1k_core.models.failures import EndpointError
 from agl1k_core.models.messages import Message, Samples, Sound, question
 from agl1k_core.models.replies import Reply, Usage
@@ -35,7 +36,6 @@ _PITCH_HZ = 880
 _PASSES_AT, _PASSES_WITHOUT_TOKENS_AT, _FAILS_AT = 2, 3, -2
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBER = re.compile(rf"(?<![\w.])(\d{{1,4}}|{'|'.join(_WORDS)})(?!\w|\.\d)", re.IGNORECASE)
-_THOUGHT = re.compile(r"\A.*</\w{3,20}>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def number_in(text: str) -> int | None:
     >>> number_in("I can hear five beeps."), number_in("<think>3? 4?</think> 4"), number_in("?")
     (5, 4, None)
     """
-    said = [_value(match[1]) for match in _NUMBER.finditer(_THOUGHT.sub("", text))]
+    said = [_value(match[1]) for match in _NUMBER.finditer(without_reasoning(text))]
     return said[0] if len(set(said)) == 1 else None
 
 

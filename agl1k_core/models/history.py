@@ -69,10 +69,10 @@ class History:
         """Questions that were under way when the process was killed."""
         return self.under_way.total()
 
-    def is_done(self, n_pass: int, key: str) -> bool:
-        """Whether a clip need not be asked again."""
+    def is_done(self, n_pass: int, key: str, *, despite_errors: bool = True) -> bool:
+        """Whether a clip need not be asked again; ``despite_errors`` counts final errors, too."""
         outcome = self.outcomes.get((n_pass, key))
-        return outcome is not None and outcome.is_final
+        return outcome is not None and outcome.is_final and (despite_errors or bool(outcome.reply))
 
     def of_pass(self, n_pass: int) -> dict[str, Outcome]:
         """The outcomes of a pass, by clip."""

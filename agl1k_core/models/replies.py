@@ -84,6 +84,8 @@ def read_reply(raw: RawReply) -> Reply:
     choice = _first_choice(raw, tree)
     if choice.get("error"):
         raise EndpointError(_error_within(raw, choice["error"]))
+    if choice.get("finish_reason") == "error":
+        raise EndpointError(Failure(Trouble.BROKEN, "the answer ended with an error", raw.status))
     reply = Reply(
         _text_of(choice),
         _str(choice.get("finish_reason")),

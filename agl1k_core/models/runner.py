@@ -29,6 +29,7 @@ _MOST_IN_A_ROW = 5
 #: An empty answer may be a hiccup of the server; a second one is the model's.
 _MOST_EMPTY = 2
 _PREPARERS = 2
+_INTERRUPTED = "The run was interrupted. The same command resumes it."
 #: Words about the size of a request rather than the duration of a recording.
 _OF_SIZE = re.compile(r"\b(large|size|bytes|payload|body|[KM]i?B)\b", re.IGNORECASE)
 
@@ -74,7 +75,7 @@ class Runner:
     keep_samples
         Whether the model needs samples rather than encoded sound.
     report
-        Called after each clip, in the thread that asked about it.
+        Called after each clip, by one thread at a time.
     """
 
     model: Model
@@ -95,6 +96,7 @@ class Runner:
         self._why = ""
         self._in_a_row = 0
         self._lock = threading.Lock()
+        self._reporting = threading.Lock()
         for usage, seconds in self.history.usages:
             self._note(usage)
             self.budget.add(cost_of(usage, self.price)[0], seconds)
@@ -126,7 +128,7 @@ class Runner:
 
         After Ctrl-C, answers under way are still received and kept.
         """
-        ready: queue.Queue[tuple[Task, Sound | None] | None] = queue.Queue(max(2, concurrency // 4))
+        ready: queue.Queue[tuple[Task, Sound | None] | None] = queue.Queue(max(2, concurrency // 2))
         todo = iter(tasks)
         with ThreadPoolExecutor(_PREPARERS + concurrency + 1, thread_name_prefix="run") as pool:
             preparers = [pool.submit(self._prepare_all, todo, ready) for _ in range(_PREPARERS)]
@@ -139,7 +141,7 @@ class Runner:
                 for future in askers:
                     future.result()
             except BaseException as error:
-                self._end(str(error) if isinstance(error, Agl1kError) else "It was interrupted.")
+                self._end(str(error) if isinstance(error, Agl1kError) else _INTERRUPTED)
                 if not isinstance(error, Agl1kError | KeyboardInterrupt):
                     raise
         return self._why
@@ -219,13 +221,22 @@ class Runner:
             if error.failure.scope is Scope.RUN:
                 raise StoppedError(self.model.sentence(error.failure)) from None
             self._give_up(task, str(error), Scope.CLIP)
+            if error.failure.trouble is Trouble.REJECTED:
+                self._count_failure(f"answered {error}", "Look at what it says")
         except TransientError as error:
             if self.stop.is_set():
                 return
             self._give_up(task, f"tried {self.patience.tries}: it {error}", Scope.MOMENT)
-            self._count_failure(error)
+            advice = "Check the network" if error.unreachable else "Try again later"
+            self._count_failure(str(error), advice)
         else:
-            with self._lock:
+            self._report(failed=False)
+
+    def _report(self, *, failed: bool) -> None:
+        with self._reporting:
+            if failed:
+                self.progress.n_failed += 1
+            else:
                 self._in_a_row = 0
                 self.progress.n_done += 1
             self.report(self.progress)
@@ -257,18 +268,15 @@ class Runner:
         self.journal.append(
             "failed", n_pass=task.n_pass, clip=task.key, words=words, scope=scope.value
         )
-        with self._lock:
-            self.progress.n_failed += 1
-        self.report(self.progress)
+        self._report(failed=True)
 
-    def _count_failure(self, error: TransientError) -> None:
+    def _count_failure(self, what: str, advice: str) -> None:
         with self._lock:
             self._in_a_row += 1
             too_many = self._in_a_row >= _MOST_IN_A_ROW
         if too_many:
-            advice = "Check the network" if error.unreachable else "Try again later"
             raise StoppedError(
-                f"{_MOST_IN_A_ROW} clips in a row got no answer: the endpoint {error}. {advice}, "
+                f"{_MOST_IN_A_ROW} clips in a row got no answer: the endpoint {what}. {advice}, "
                 "then run the same command: it resumes."
             )
 

@@ -57,6 +57,8 @@ class RunLimits:
         How long to wait for an answer, and how often to try.
     skip_hearing_check
         Whether to run without proof that the model hears.
+    ask_failed
+        Whether to ask again about clips whose error was final.
     """
 
     keys: Sequence[str] | None = None
@@ -68,6 +70,7 @@ class RunLimits:
     repeat: int = 1
     patience: Patience = field(default_factory=Patience)
     skip_hearing_check: bool = False
+    ask_failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -194,7 +197,7 @@ def _tasks(
         Task(n_pass, key, path)
         for n_pass in range(1, limits.repeat + 1)
         for key, path in recordings.items()
-        if not history.is_done(n_pass, key)
+        if not history.is_done(n_pass, key, despite_errors=not limits.ask_failed)
     ]
 
 

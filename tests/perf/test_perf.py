@@ -17,7 +17,7 @@ from agl1k_core.predictions import read_predictions
 from agl1k_core.scoring import evaluate
 from app import create_app
 from perf import __main__ as command
-from perf import curating, data, million, players, row_by_row, scoring, table
+from perf import asking, curating, data, million, players, row_by_row, scoring, table
 from perf.table import Measured
 from tests.support import tagger_models
 from web.settings import Settings
@@ -113,3 +113,10 @@ def test_curation_is_measured_at_any_size(
     assert all(line.value > 0 for line in lines)
     curating.write_recordings(tmp_path / "raw", 3)
     assert curating.curated(tmp_path / "raw", Analyzer(AcousticFilters())) == 3
+
+
+def test_asking_is_measured_at_any_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(asking, "N_CLIPS", 5)
+    told = {line.what: line.value for line in asking.run()}
+    assert told["5 clips"] >= asking.WAIT_S
+    assert told["memory at the end"] > 10

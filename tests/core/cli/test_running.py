@@ -59,7 +59,8 @@ def test_rescoring_needs_no_endpoint(bench: Path) -> None:
     assert result.exit_code == 0, result.stderr
     assert "predictions.jsonl:" in result.stdout
     assert "predictions-2.jsonl:" in result.stdout
-    assert "geoscore" in result.stdout
+    assert re.search(r"Between the 2 passes:\nmetric +mean +std. dev.", result.stdout)
+    assert re.search(r"distance_km .* to ", result.stdout)
 
 
 def test_a_run_that_stops_early_fails_and_keeps_what_it_has(api: FakeEndpoint, bench: Path) -> None:
@@ -74,6 +75,7 @@ def test_a_run_that_stops_early_fails_and_keeps_what_it_has(api: FakeEndpoint, b
     [
         (["--api-key-env", "NOT_SET_ANYWHERE"], "NOT_SET_ANYWHERE is not set"),
         (["--python", "a:b"], "--base-url or --python, not both"),
+        (["--seed", "1", "--repeat", "2"], "the passes of --repeat would be the same"),
         (["--price", "3"], "is not two numbers"),
         (["--clip", "x"], "has no clip 'x'"),
         (["--prompt-file", "no-such-file"], "cannot be read"),

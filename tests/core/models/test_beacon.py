@@ -92,6 +92,7 @@ def test_who_guesses_at_random_rarely_passes() -> None:
     [
         ("5", 5), ("Five.", 5), ("There are 3 beeps.", 3), ('{"count": 7}', 7), ("", None),
         ("3 or 4", None), ("<think>2? 3? 4?</think>\n6", 6), ("48.9", None), ("none", None),
+        ("[THINK]2? 3?[/THINK]6", 6), ("◁think▷2? 3?◁/think▷6", 6),
         ("I hear 4 beeps: 4.", 4), ("**8**", 8), ("x3", None),
     ],
 )  # fmt: skip

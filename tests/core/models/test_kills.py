@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -87,3 +88,20 @@ def test_ten_kills_lose_nothing(tmp_path: Path) -> None:
     assert fake.charged - told["cost"]["usd"] <= COST * (n_lost + N_KILLS * 6) + 1e-9
     assert told["lost_requests"] == n_lost
     assert list(read_predictions(output / "predictions.jsonl", on).keys) == list(on.index)
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_interrupting_keeps_what_is_under_way(tmp_path: Path) -> None:
+    folder, output = tmp_path / "bench", tmp_path / "run"
+    small_benchmark(folder, 12)
+    with fake_endpoint(delay_s=lambda number: 0.3) as fake:
+        process = start(fake, folder, output)
+        eventually(lambda: len(fake.about_clips) >= 2 or process.poll() is not None)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 1
+        assert errors.decode().strip().endswith("The same command resumes it.")
+        assert read_history(output).n_lost == 0
+        told = json.loads((output / "provenance.json").read_text())
+        assert told["clips"]["answered"] == fake.answered.total() > 0

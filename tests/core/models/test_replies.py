@@ -59,6 +59,7 @@ def test_an_answer_cut_off_is_an_answer_that_says_so() -> None:
         (200, '{"error": {"code": 502, "message": "Provider returned error"}}', Trouble.BUSY),
         (200, '{"error": {"message": "Something went wrong"}}', Trouble.BUSY),
         (200, '{"choices": [{"error": {"code": 429, "message": "slow down"}}]}', Trouble.BUSY),
+        (200, body({"content": "Par"}, "error"), Trouble.BROKEN),
         (200, '{"choices": null}', Trouble.BROKEN),
         (200, '{"choices": []}', Trouble.BROKEN),
         (200, '{"choices": [{"mess', Trouble.BROKEN),

@@ -245,6 +245,23 @@ def test_what_is_final_is_not_tried_again(
     assert [str(status) for status in statuses].count("error") == 1
 
 
+def test_final_errors_are_asked_again_only_on_request(endpoint: Start, asked: Asked) -> None:
+    fake = endpoint(faults=[bad("cannot process this")])
+    asked.run(fake)
+    result, _ = asked.run(fake)
+    assert result.provenance["clips"]["failed"] == 1
+    result, _ = asked.run(fake, ask_failed=True)
+    assert result.provenance["clips"]["failed"] == 0
+    assert len(fake.about_clips) == N + 1
+
+
+def test_an_endpoint_that_rejects_everything_ends_the_run(endpoint: Start, asked: Asked) -> None:
+    fake = endpoint(faults=[bad("cannot process this")] * N)
+    _, stopped = asked.run(fake, concurrency=1)
+    assert "5 clips in a row got no answer: the endpoint answered 400: cannot process" in stopped
+    assert len(fake.about_clips) == 5
+
+
 def test_a_clip_that_never_got_an_answer_is_asked_again_by_the_next_run(
     endpoint: Start, asked: Asked
 ) -> None:
