@@ -98,7 +98,7 @@ def make_detail(board: Board, row: Row) -> Detail:
 
 def provenance(board: Board, row: Row) -> tuple[tuple[str, str], ...]:
     """How ``agl1k run`` made a row's file, as labels and texts; empty for other files."""
-    if row.kind != "verified":
+    if row.kind != "scored":
         return ()
     try:
         told = models.provenance_in(board.submissions.file(row.row_id))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from tqdm import tqdm
@@ -36,9 +36,6 @@ from agl1k_core.models import (
     Submittable,
     Treatment,
 )
-
-if TYPE_CHECKING:
-    from agl1k_core.scoring import Evaluation
 
 app = typer.Typer()
 
@@ -203,7 +200,7 @@ def _show_dry_run(report: Mapping[str, Any], sent: Submittable) -> None:
     if not report["accepted"]:
         problems = [f"  {number}. {found}" for number, found in enumerate(report["problems"], 1)]
         raise Agl1kError("\n".join([report["message"], *problems]))
-    evaluation = Evaluation.from_dict(report["strict"])
+    evaluation = scoring.Evaluation.from_dict(report["strict"])
     say(reports.headline(evaluation))
     say(reports.metric_table(evaluation))
     for label, value in models.provenance_facts(sent.provenance or {}):

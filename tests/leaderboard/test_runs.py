@@ -99,7 +99,7 @@ def test_a_dry_run_publishes_nothing(url: str, folder: Path, board: Board) -> No
     result = agl1k("submit", folder, "--server", url, "--weights", "open", "--dry-run")
     assert result.exit_code == 0, result.stderr
     assert "Nothing was published" in result.stdout
-    assert [row for row in board.rows() if row.kind == "verified"] == []
+    assert [row for row in board.rows() if row.kind == "scored"] == []
 
 
 def test_a_file_of_another_origin_has_no_provenance(url: str, tmp_path: Path, board: Board) -> None:
@@ -108,7 +108,7 @@ def test_a_file_of_another_origin_has_no_provenance(url: str, tmp_path: Path, bo
     asked = ["submit", path, "--server", url, "--weights", "closed", "--board", board.slug]
     assert "--model" in agl1k(*asked).stderr
     assert agl1k(*asked, "--model", "Mine").exit_code == 0
-    (row,) = [row for row in board.rows() if row.kind == "verified"]
+    (row,) = [row for row in board.rows() if row.kind == "scored"]
     detail = make_detail(board, row)
     assert detail.provenance == ()
     assert "How it was run" not in render.row_detail(detail, board)
