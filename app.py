@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
+import math
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -43,6 +44,7 @@ from store.database import Database
 from store.guesses import GuessStore
 from store.hub.connect import publisher_for, unready
 from store.hub.publisher import Publisher
+from store.moderation import HiddenNicknames, ModerationLog
 from store.submissions import SubmissionStore
 from ui import frame
 from ui.model_guess import ModelGuess
@@ -62,6 +64,8 @@ log = logging.getLogger("agl1k")
 
 #: How many rounds one player may start within an hour.
 ROUNDS_EACH = 120
+#: One visitor's share of the files that everybody may publish in an hour.
+PUBLISH_SHARE = 0.25
 
 TABS = ("play", "leaderboard", "submit", "about")
 
@@ -107,7 +111,8 @@ def open_services(settings: Settings) -> Services:
     database = Database(settings.store.database)
     publisher = publisher_for(settings.store.hub, database)
     admit = {} if publisher is None else {"admit": publisher.admit}
-    guesses = GuessStore(database, **admit)
+    hidden = HiddenNicknames(ModerationLog(database))
+    guesses = GuessStore(database, is_hidden=hidden, **admit)
     submissions = SubmissionStore(database, admit=_publishing(settings, publisher))
     rounds = Quota("rounds started", settings.rounds_per_hour, ROUNDS_EACH)
     clips = ClipStore(settings.config.data_dir / "clips")
@@ -119,14 +124,15 @@ def open_services(settings: Settings) -> Services:
     return Services(settings, registry, database, clips, boards, game, publisher)
 
 
-def _publishing(settings: Settings, publisher: Publisher | None) -> Callable[[], None]:
-    """A function that raises ``Agl1kError`` if no submission may be stored at the moment."""
-    quota = Quota("files published", settings.publish_per_hour)
+def _publishing(settings: Settings, publisher: Publisher | None) -> Callable[[str], None]:
+    """A function that raises ``Agl1kError`` if somebody may store no submission at present."""
+    in_all = settings.publish_per_hour
+    quota = Quota("files published", in_all, math.ceil(in_all * PUBLISH_SHARE))
 
-    def admit() -> None:
+    def admit(who: str) -> None:
         if publisher is not None:
             publisher.admit()
-        quota.take()
+        quota.take(who)
 
     return admit
 

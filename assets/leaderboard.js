@@ -259,3 +259,45 @@ export function attachDetail({ element, trigger, watch }) {
     trigger('submit', { board, row_id: row, other, answered });
   });
 }
+
+// Receipts hold the only copy of a key: they stay, also when others come, until they are dismissed.
+export function attachReceipts({ element, watch }) {
+  const kept = document.createElement('div');
+  kept.className = 'agl-receipts';
+  element.before(kept);
+  const keep = () => {
+    const receipt = element.querySelector('[data-receipt]');
+    if (!receipt) return;
+    const id = receipt.dataset.receipt;
+    if (kept.querySelector(`[data-receipt="${CSS.escape(id)}"]`) || keep.seen?.has(id)) return;
+    (keep.seen ??= new Set()).add(id);
+    const copied = receipt.cloneNode(true);
+    kept.prepend(copied);
+    copied.focus({ preventScroll: true });
+    copied.scrollIntoView({ block: 'nearest' });
+  };
+  watch('value', () => requestAnimationFrame(keep));
+  keep();
+  kept.addEventListener('click', (event) => {
+    const button = event.target.closest('button');
+    const receipt = event.target.closest('[data-receipt]');
+    if (!button || !receipt) return;
+    if (button.dataset.copyText) copy(button.dataset.copyText, button);
+    else if (button.hasAttribute('data-dismiss')) receipt.remove();
+    else if (button.hasAttribute('data-save-receipt')) saveReceipt(receipt);
+  });
+  window.addEventListener('beforeunload', (event) => {
+    if (kept.querySelector('[data-receipt]')) event.preventDefault();
+  });
+}
+
+function saveReceipt(receipt) {
+  const id = receipt.dataset.receipt;
+  const key = receipt.querySelector('[data-key]').textContent;
+  const text = `AGL1K, ${location.origin}\nSubmission: ${id}\nWithdrawal key: ${key}\n`;
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
+  link.download = `agl1k-submission-${id.slice(0, 8)}.txt`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

@@ -26,6 +26,7 @@ from leaderboard.refreshing import StaleWhileRefreshing
 from leaderboard.reports import RecentReports
 from leaderboard.rows import NO_MODELS, Row, scored_row
 from store.guesses import GuessStore
+from store.moderation import Decision, Standing
 from store.submissions import Submission, SubmissionStore
 from ui.model_guess import ModelGuess
 
@@ -39,6 +40,11 @@ _OTHER_TABLE = "Scored on another version of this benchmark's table, so it canno
 _NO_TABLE = "The benchmark's table is not on this server, so nothing can be compared clip by clip."
 _NO_FILE = "Its file can no longer be read with this version of the table."
 _FEW_GUESSES = f"A rank needs guesses on {FEWEST_CLIPS} clips of this subset."
+_ABSENT = {
+    "hold": "waits for a moderator",
+    "hide": "is hidden by the operator",
+    "remove": "was removed by the operator",
+}
 _NO_MODEL = "No model has been scored here yet."
 _FEW_CLIPS = f"With fewer than {FEWEST_CLIPS} clips, nothing is ranked."
 
@@ -114,6 +120,16 @@ class Board:
         found = (part.scored[row_id] for part in self._parts() if row_id in part.scored)
         return next(found, None)
 
+    def absent(self, row_id: str) -> str:
+        """Why a submission is not among the rows, in one sentence, or "" if it is unknown."""
+        decision = self.submissions.moderation.standings("submission").get(row_id, Standing()).shown
+        if decision is None or decision.action == "restore":
+            return ""
+        found = self.submissions.get(row_id)
+        name = found.model if found else "This submission"
+        day = f"{decision.created_utc:%Y-%m-%d}"
+        return f"{name} {_ABSENT[decision.action]} since {day}: {decision.reason}"
+
     def ranks(self, metric: str, subset: str) -> Mapping[str, Rank]:
         """The rank by a metric on a subset of each row that has one, by row id."""
         parts = self._parts()
@@ -187,14 +203,19 @@ class Board:
         """The rows of all submissions; only files not scored before are read and scored."""
         scored: dict[str, Evaluation] = {}
         rows = []
+        standings = self.submissions.moderation.standings("submission")
         for submission in self.submissions.list(self.slug):
             row_id, found, why = submission.submission_id, None, ""
+            standing = standings.get(row_id, Standing())
+            if not standing.is_shown:
+                continue
             if self._benchmark is not None:
                 found = before.scored.get(row_id) or self._take_over(row_id)
                 if found is None:
                     found, why = self._score(submission, self._benchmark)
                 scored |= {row_id: found} if found else {}
-            row = submission_row(submission, found if _is_outdated(submission) else None)
+            again = found if _is_outdated(submission) else None
+            row = moderated(submission_row(submission, again), standing)
             rows.append(replace(row, unranked=why) if why else row)
         return _Part(tuple(rows), scored)
 
@@ -291,6 +312,20 @@ def submission_row(submission: Submission, scored: Evaluation | None = None) -> 
         file_sha256=submission.file_sha256,
         published=f"{submission.created_utc:%Y-%m-%d}",
     )
+
+
+def moderated(row: Row, standing: Standing) -> Row:
+    """A row with what operators decided about it."""
+    decisions = [made for made in (standing.verified, standing.shown) if made]
+    if not decisions:
+        return row
+    verified = standing.verified is not None and bool(row.owner)
+    return replace(row, verified=verified, note=" ".join(map(_told, decisions)))
+
+
+def _told(decision: Decision) -> str:
+    done = {"verify": "Confirmed", "restore": "Restored"}.get(decision.action, decision.action)
+    return f"{done} by the operator on {decision.created_utc:%Y-%m-%d}: {decision.reason}"
 
 
 def _guesses_at(models: Iterable[tuple[str, Evaluation]], key: str) -> list[ModelGuess]:

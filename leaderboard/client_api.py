@@ -82,6 +82,7 @@ class Endpoints:
         weights: str,
         prompt: str,
         model_date: str,
+        request: gr.Request | None = None,
     ) -> Json:
         """Publish a prediction file; the result contains the key for withdrawing it."""
         if not file:
@@ -95,6 +96,7 @@ class Endpoints:
                 form,
                 self.board_of(board),
                 max_bytes=max_bytes(self.settings),
+                who=(request.session_hash or "") if request else "",
             )
         except Agl1kError as error:
             raise refused(str(error)) from None
@@ -102,6 +104,7 @@ class Endpoints:
         return {
             "submission_id": done.submission.submission_id,
             "withdraw_key": done.withdraw_key,
+            "held": done.held or None,
             "board": done.submission.benchmark,
             "model": done.submission.model,
             "evaluation": dict(done.submission.evaluation),

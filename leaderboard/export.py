@@ -14,7 +14,7 @@ from leaderboard.view import Entry, View
 
 FIELDS = (
     "model", "kind", "organisation", "owner", "weights", "link", "date", "prompt", "note",
-    "protocol", "published", "benchmark_hash", "scorer_version", "file_sha256",
+    "protocol", "published", "verified", "benchmark_hash", "scorer_version", "file_sha256",
 )  # fmt: skip
 #: Some spreadsheets treat the full-width forms like the plain ones.
 _FORMULA_STARTS = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20", "\t", "\r", "\n")

@@ -35,7 +35,8 @@ class Row:
     metrics are left out. ``coverage`` is the share of the benchmark's clips that have
     a record, NaN if unknown. ``owner`` is the Hub name that was signed in when it was published.
     ``unranked`` says why the row has no rank, or is empty. ``reported`` are the paper's numbers for
-    a baseline that is also computed here.
+    a baseline that is also computed here. ``verified``: the operator confirmed that the signed-in
+    ``owner`` speaks for the organisation.
     """
 
     row_id: str
@@ -60,6 +61,7 @@ class Row:
     n_guesses: int = 0
     unranked: str = ""
     reported: Numbers = field(default_factory=dict)
+    verified: bool = False
 
     def value(self, metric: str, subset: str = "all") -> float:
         """A metric on a subset, or the coverage; NaN if unknown."""

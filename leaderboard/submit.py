@@ -17,6 +17,7 @@ from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError, FileRefusedError, Problem
 from agl1k_core.scoring import PAPER, SCORER_VERSION, STRICT, Evaluation
 from leaderboard.board import Board
+from leaderboard.plausibility import implausible
 from leaderboard.reports import Report
 from store.submissions import Submission, SubmissionStore
 
@@ -45,10 +46,14 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A submission on the board; ``withdraw_key`` is shown here and never again."""
+    """A stored submission; ``withdraw_key`` is shown here and never again.
+
+    ``held`` says why it is not on the board before a moderator has looked at it, or is empty.
+    """
 
     submission: Submission
     withdraw_key: str
+    held: str = ""
 
 
 def dry_run(data: bytes, name: str, board: Board, *, max_bytes: int) -> Report:
@@ -125,10 +130,13 @@ def publish(
     max_bytes: int,
     now: datetime | None = None,
     owner: str = "",
+    who: str = "",
 ) -> Published:
     """Score a file and put it on the board, by the strict protocol.
 
-    ``owner`` is the Hub name of the signed-in visitor, or "". Raises ``FileRefusedError`` with
+    ``owner`` is the Hub name of the signed-in visitor, or "". ``who`` is whom the quota counts, if
+    nobody is signed in. A result that is too good to be an answer is held for a moderator. Raises
+    ``FileRefusedError`` with
     every problem of file and fields, or ``Agl1kError`` if the same file is already on the board.
     """
     form = form.stripped()
@@ -141,7 +149,9 @@ def publish(
         raise FileRefusedError("The submission", [*wrong, *report.problems], total)
     submission = _submission(report, report.strict, form, owner, now or datetime.now(UTC))
     with board.scored_already(submission.submission_id, report.strict):
-        return Published(submission, board.submissions.publish(submission, data))
+        hold = implausible(report.strict, report.strict.require_rows().benchmark)
+        key = board.submissions.publish(submission, data, who=owner or who, hold=hold)
+        return Published(submission, key, hold)
 
 
 def withdraw(store: SubmissionStore, submission_id: str, key: str, owner: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from leaderboard.submit import (
     publish,
     withdraw,
 )
-from leaderboard.tab import script
+from leaderboard.tab import Shown, script
 from leaderboard.upload import Upload
 from web import login
 from web.settings import Settings
@@ -32,6 +33,8 @@ _WHY_SIGN_IN = (
     "published it. You can then withdraw it without its key. Only your Hub name is stored.</p>"
 )
 _DETAIL = ("element", "trigger", "watch")
+#: The place of the weights among the fields of ``Form``.
+_WEIGHTS = 3
 
 
 def max_bytes(settings: Settings) -> int:
@@ -45,29 +48,53 @@ def run_dry(boards: Boards, settings: Settings, slug: str, path: str) -> Report:
     return dry_run(file.read_bytes(), file.name, boards[slug], max_bytes=max_bytes(settings))
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What came of publishing, as HTML: the receipt, or everything that is wrong."""
+
+    receipt: str = ""
+    problems: str = ""
+
+
+@dataclass(frozen=True)
+class Submitter:
+    """Who publishes: ``owner`` is the Hub name that signed in, or ""; ``session`` is that of the
+    page, which only the quota sees."""
+
+    owner: str = ""
+    session: str = ""
+
+
 def publish_upload(
-    boards: Boards, settings: Settings, slug: str, path: str, form: Form, owner: str = ""
-) -> str:
-    """Publish an uploaded file; returns the receipt, or everything that is wrong, as HTML."""
+    boards: Boards,
+    settings: Settings,
+    slug: str,
+    path: str,
+    form: Form,
+    by: Submitter = Submitter(),
+) -> Outcome:
+    """Publish an uploaded file, and delete the upload."""
     file, most = Path(path), max_bytes(settings)
     try:
         data = file.read_bytes()
-        published = publish(data, file.name, form, boards[slug], max_bytes=most, owner=owner)
+        published = publish(
+            data, file.name, form, boards[slug], max_bytes=most, owner=by.owner, who=by.session
+        )
     except Agl1kError as error:
         return not_published(error)
     except OSError:
         return not_published(Agl1kError(_GONE))
     file.unlink(missing_ok=True)  # it is stored now
-    return render.published_page(published, boards[slug])
+    return Outcome(receipt=render.published_page(published, boards[slug]))
 
 
-def not_published(error: Agl1kError) -> str:
-    """Why nothing was published, as HTML."""
-    return render.problems_page(error, "Nothing was published")
+def not_published(error: Agl1kError) -> Outcome:
+    """Why nothing was published."""
+    return Outcome(problems=render.problems_page(error, "Nothing was published"))
 
 
 def not_scored(error: Agl1kError) -> tuple[Any, Any, str]:
-    """Report, form and receipt if a file could not be scored."""
+    """Report, form and problems if a file could not be scored."""
     page = render.problems_page(error, "The file was not scored")
     return page, gr.update(visible=False), ""
 
@@ -104,8 +131,13 @@ def build_submit(boards: Boards, settings: Settings, scoring_queue: ScoringQueue
         with gr.Column(visible=False, elem_id="agl-form") as form:
             fields = _form_fields()
             button = gr.Button("Publish", variant="primary", elem_id="agl-publish")
-        receipt = gr.HTML(
+        problems = gr.HTML(
             js_on_load=script("attachDetail", *_DETAIL),
+            apply_default_css=False,
+            elem_id="agl-unpublished",
+        )
+        receipt = gr.HTML(
+            js_on_load=script("attachReceipts", "element", "watch"),
             apply_default_css=False,
             elem_id="agl-receipt",
         )
@@ -127,19 +159,31 @@ def build_submit(boards: Boards, settings: Settings, scoring_queue: ScoringQueue
         return _limits(boards, settings, slug or first), *await scored(slug, path)
 
     def on_publish(
-        profile: gr.OAuthProfile | None, slug: str, path: str | None, *given: str | None
-    ) -> str:
+        request: gr.Request,
+        profile: gr.OAuthProfile | None,
+        slug: str,
+        path: str | None,
+        *given: str | None,
+    ) -> Shown:
         if not path:
-            return not_published(Agl1kError("Drop a prediction file first."))
-        form, owner = Form(*(text or "" for text in given)), login.name_of(profile)
-        return publish_upload(boards, settings, slug or first, path, form, owner)
+            return shown_outcome(not_published(Agl1kError("Drop a prediction file first.")))
+        by = Submitter(login.name_of(profile), request.session_hash or "")
+        texts = Form(*(text or "" for text in given))
+        return shown_outcome(publish_upload(boards, settings, slug or first, path, texts, by))
+
+    def shown_outcome(outcome: Outcome) -> Shown:
+        """After publishing, file and form are empty; receipts stay until they are dismissed."""
+        if not outcome.receipt:
+            return {problems: outcome.problems}
+        emptied = dict.fromkeys(fields, "") | {fields[_WEIGHTS]: None, file: None}
+        return {problems: "", receipt: outcome.receipt, **emptied}
 
     quick: dict[str, Any] = {"queue": False, "api_visibility": "private"}
-    shown = [report, form, receipt]
+    shown = [report, form, problems]
     file.change(scored, [board, file], shown, **quick)
     board.change(on_board, [board, file], [limits, *shown], **quick)
-    publishing = scoring_queue.queued(on_publish, not_published)
-    button.click(publishing, [board, file, *fields], receipt, **quick)
+    publishing = scoring_queue.queued(on_publish, lambda error: shown_outcome(not_published(error)))
+    button.click(publishing, [board, file, *fields], [problems, receipt, file, *fields], **quick)
 
 
 def _limits(boards: Boards, settings: Settings, slug: str) -> str:

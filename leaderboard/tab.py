@@ -59,7 +59,8 @@ def open_row(boards: Boards, asked: Mapping[str, Any]) -> Opened:
     board, row_id = _board(boards, asked), str(asked.get("row_id", ""))
     row = board.row(row_id) if board else None
     if board is None or row is None:
-        error = Agl1kError("It was withdrawn, or the link is misspelt. Choose another row.")
+        why = board.absent(row_id) if board else ""
+        error = Agl1kError(why or "It was withdrawn, or the link is misspelt. Choose another row.")
         page = render.problems_page(error, "This row is not on the board")
         return Opened(page, None, reset_command(), False)
     detail = make_detail(board, row)

@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 from agl1k_core.errors import Agl1kError
+from store import moderating
 from store.database import Database
 from store.hub import card
 from store.hub.comparing import Differences, compare, count_there, mend
@@ -50,6 +51,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(moderating.submissions, name="submissions")
+app.add_typer(moderating.nicknames, name="nicknames")
 
 
 @contextmanager

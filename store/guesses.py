@@ -91,9 +91,15 @@ class GuessStore:
     guess is stored; it raises ``Agl1kError`` to refuse it.
     """
 
-    def __init__(self, database: Database, admit: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        admit: Callable[[], None] = lambda: None,
+        is_hidden: Callable[[str], bool] = lambda nickname: False,
+    ) -> None:
         self._database = database
         self._admit = admit
+        self._is_hidden = is_hidden
 
     def add_round(self, new: Round) -> Round:
         """Store a round and return it, or the older round that it repeats.
@@ -176,9 +182,12 @@ class GuessStore:
     def record(self, guess: Guess) -> Guess:
         """Store a guess and return it, or the older one that counts instead.
 
-        A guess id counts once, and so does a position of a round: the first guess is kept.
+        A guess id counts once, and so does a position of a round: the first guess is kept. A
+        nickname that an operator has hidden is left out.
         """
         self._admit()
+        if self._is_hidden(guess.nickname):
+            guess = replace(guess, nickname="")
         with self._database.write() as connection:
             if self._database.insert_new(connection, guesses, _values(guess)):
                 return guess
@@ -188,6 +197,19 @@ class GuessStore:
             )
             row = connection.execute(by_id).one_or_none() or connection.execute(by_place).one()
             return Guess(*row)
+
+    def nicknames(self) -> dict[str, int]:
+        """Each nickname and its number of guesses."""
+        query = select(guesses.c.nickname, func.count()).where(guesses.c.nickname != "")
+        with self._database.read() as connection:
+            found = connection.execute(query.group_by(guesses.c.nickname))
+            return dict(row.tuple() for row in found)
+
+    def drop_nickname(self, nickname: str) -> int:
+        """Delete a nickname from all guesses; returns from how many."""
+        matches = guesses.c.nickname == nickname
+        with self._database.write() as connection:
+            return connection.execute(update(guesses).where(matches).values(nickname="")).rowcount
 
     def of_round(self, round_id: str) -> list[Guess]:
         """The answers of a round, by position."""

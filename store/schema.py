@@ -256,6 +256,27 @@ class RemovalColumns(TypedColumns):
 removals = Table("removals", metadata, RemovalColumns, sqlite_autoincrement=True)
 
 
+class ModerationColumns(TypedColumns):
+    """One decision of an operator; rows are only added."""
+
+    sequence: Named[int] = Column(SEQUENCE, primary_key=True)
+    kind: Named[str] = Column(SafeText)
+    subject: Named[str] = Column(SafeText)
+    action: Named[str] = Column(SafeText)
+    reason: Named[str] = Column(SafeText)
+    created_utc: Named[datetime] = Column(UtcDateTime)
+
+
+moderation = Table(
+    "moderation",
+    metadata,
+    ModerationColumns,
+    CheckConstraint("kind IN ('submission', 'nickname')", name="kind"),
+    Index("ix_moderation_subject", "kind", "subject"),
+    sqlite_autoincrement=True,
+)
+
+
 class ShardColumns(TypedColumns):
     """A file of the public dataset, sealed here or read from there.
 

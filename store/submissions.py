@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 
 from agl1k_core.errors import Agl1kError
 from store.database import Database
+from store.moderation import ModerationLog
 from store.schema import submission_files, submissions
 
 Weights = Literal["open", "closed"]
@@ -60,23 +61,27 @@ _COLUMNS = [submissions.c[field.name] for field in fields(Submission)]
 class SubmissionStore:
     """Submissions and their files in a ``Database``; safe to use from any thread.
 
-    ``admit`` is called before a submission is stored; it raises ``Agl1kError`` to refuse it.
+    ``admit`` is called with the submitter's quota id before a submission is stored; it raises
+    ``Agl1kError`` to refuse it. ``moderation`` holds what operators decided.
     """
 
-    def __init__(self, database: Database, admit: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, database: Database, admit: Callable[[str], None] = lambda who: None) -> None:
         self._database = database
         self._admit = admit
+        self.moderation = ModerationLog(database)
 
-    def publish(self, submission: Submission, file: bytes) -> str:
+    def publish(self, submission: Submission, file: bytes, *, who: str = "", hold: str = "") -> str:
         """Put a submission and its file on the board; returns the key that withdraws it.
 
-        Only the key's hash is stored, so it cannot be returned again. Raises ``Agl1kError`` if the
+        With a reason to ``hold`` it, the board shows it after an operator restored it. ``who``
+        stands for the submitter in quotas and is not stored. Only the key's hash is stored, so it
+        cannot be returned again. Raises ``Agl1kError`` if the
         same file is already published for the same model, ``ValueError`` if the size does not match
         the file. The hash is not computed again: it is that of the file when it was read.
         """
         if len(file) != submission.file_bytes:
             raise ValueError("file_bytes is not the size of the file")
-        self._admit()
+        self._admit(who)
         key = secrets.token_urlsafe(24)
         values = {field.name: getattr(submission, field.name) for field in fields(submission)}
         values["withdraw_key_sha256"] = _key_hash(key)
@@ -84,6 +89,8 @@ class SubmissionStore:
             "submission_id": submission.submission_id,
             "content_gzip": gzip.compress(file, mtime=0),
         }
+        if hold:
+            self.moderation.decide("submission", submission.submission_id, "hold", hold)
         with self._database.write() as connection:
             if not self._database.insert_new(connection, submissions, values):
                 raise Agl1kError(_already_there(connection, submission))
@@ -101,6 +108,10 @@ class SubmissionStore:
         if not include_withdrawn:
             conditions.append(submissions.c.withdrawn_utc.is_(None))
         return self._select(*conditions)
+
+    def everything(self, benchmark: str = "") -> _Submissions:
+        """All submissions, of one benchmark or of all, withdrawn ones too, oldest first."""
+        return self._select(*([submissions.c.benchmark == benchmark] if benchmark else []))
 
     def file(self, submission_id: str) -> bytes:
         """The submitted bytes; raises ``Agl1kError`` if they are not stored (any more)."""
@@ -123,24 +134,31 @@ class SubmissionStore:
         it was published. The owner's name is deleted, too. Withdrawing again with the key returns
         True and changes nothing.
         """
-        mine = submissions.c.submission_id == submission_id
         with self._database.write() as connection:
             if not _may_withdraw(connection, submission_id, key, owner):
                 return False
-            connection.execute(
-                update(submissions)
-                .where(mine, submissions.c.withdrawn_utc.is_(None))
-                .values(withdrawn_utc=datetime.now(UTC), owner="")
-            )
-            connection.execute(
-                delete(submission_files).where(submission_files.c.submission_id == submission_id)
-            )
+            _take_off(connection, submission_id)
         with suppress(Agl1kError):  # withdrawn even if other connections prevent this
             self._database.scrub()
         return True
 
+    def remove(self, submission_id: str, reason: str) -> None:
+        """Take a submission off the board and delete its file, for a reason that is shown.
+
+        Raises ``Agl1kError`` if there is no such submission.
+        """
+        if self.get(submission_id) is None:
+            raise Agl1kError(
+                f"There is no submission {submission_id}. Look its id up on the board."
+            )
+        self.moderation.decide("submission", submission_id, "remove", reason)
+        with self._database.write() as connection:
+            _take_off(connection, submission_id)
+        with suppress(Agl1kError):
+            self._database.scrub()
+
     def revision(self) -> str:
-        """A short text that changes when a submission is added, withdrawn or removed."""
+        """A short text that changes when a submission is added, withdrawn, removed or moderated."""
         query = select(
             func.max(submissions.c.sequence),
             func.count(),
@@ -148,12 +166,23 @@ class SubmissionStore:
         )
         with self._database.read() as connection:
             last, n_all, n_withdrawn = connection.execute(query).one()
-        return f"{last or 0}-{n_all}-{n_withdrawn}"
+        return f"{last or 0}-{n_all}-{n_withdrawn}-{self.moderation.revision()}"
 
     def _select(self, *conditions: ColumnElement[bool]) -> _Submissions:
         query = select(*_COLUMNS).where(*conditions).order_by(*_BY_AGE)
         with self._database.read() as connection:
             return [Submission(*row) for row in connection.execute(query)]
+
+
+def _take_off(connection: Connection, submission_id: str) -> None:
+    connection.execute(
+        update(submissions)
+        .where(submissions.c.submission_id == submission_id, submissions.c.withdrawn_utc.is_(None))
+        .values(withdrawn_utc=datetime.now(UTC), owner="")
+    )
+    connection.execute(
+        delete(submission_files).where(submission_files.c.submission_id == submission_id)
+    )
 
 
 def _may_withdraw(connection: Connection, submission_id: str, key: str, owner: str) -> bool:

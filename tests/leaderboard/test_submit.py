@@ -231,7 +231,7 @@ def test_a_published_file_is_read_hashed_and_scored_by_each_protocol_once(
     settings = Settings.from_env({})
     report = run_dry({"toy": board}, settings, "toy", str(path))
     receipt = publish_upload({"toy": board}, settings, "toy", str(path), GOOD)
-    assert "is on the board" in receipt
+    assert "is on the board" in receipt.receipt
     row = next(row for row in board.rows() if row.model == "A model")
     assert board.ranks("distance_km", "all")[row.row_id].place == 1
     assert board.scored(row.row_id) is report.strict

@@ -60,13 +60,14 @@ def prediction_file(
 ) -> bytes:
     """Answers about ``degrees_off`` degrees of latitude off; the first ``refused`` are refusals.
 
-    With ``first``, only the first clips have a record.
+    With ``first``, only the first clips have a record. If the points are off, so is one city.
     """
     drawn = np.random.default_rng(seed).uniform(0.5, 1.5, len(benchmark)) * degrees_off
     records: list[dict[str, object]] = []
     for i, (clip, off) in enumerate(zip(benchmark.clips, drawn, strict=True)):
         lat = clip.lat - off if clip.lat > 0 else clip.lat + off
-        place = {"city": clip.city, "country": clip.country, "continent": clip.continent}
+        city = "Atlantis" if degrees_off and i == refused else clip.city
+        place = {"city": city, "country": clip.country, "continent": clip.continent}
         if i < refused:
             records.append({"key": clip.key, "latitude": "Unknown", "longitude": "Unknown"})
         else:
