@@ -14,6 +14,11 @@ here (``docs/filters.md`` shows the evidence):
   for which conventions of scaling differ.
 - ``x_max`` is the peak of the recording, and at most full scale.
 
+Two measures are added, because the equation has blind spots. A constant offset counts as loudness,
+so ``rms_without_mean`` leaves it out. And the energy of steady noise changes from one frame to the
+next as much as that of many places does, so ``level_variation_db`` looks at half seconds.
+``AcousticFilters`` uses both unless ``definition`` is ``paper``.
+
 ``Measure`` reads sound block by block in one pass; the functions do the same in one call.
 """
 
@@ -22,7 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -36,12 +41,22 @@ FRAME_S = 0.0464
 #: The highest value that 16-bit sound can reach with either sign.
 FULL_SCALE = 32767 / 32768
 
+#: Seconds over which levels are measured, and the lower edge of the lowest octave in Hz.
+LEVEL_S = 0.5
+LOWEST_OCTAVE_HZ = 88.4
+#: Levels further below the loudest octave's, in dB, are those of rounding and of codecs.
+_INAUDIBLE_DB = 60.0
+
 _LOWEST_BIN = 2
 _SUM_OF = 1024
 _FRAMES_AT_ONCE = 32  # more no longer fits into a processor's cache
 
+_LOUDNESS = {
+    "default": ("rms_without_mean", "min_rms_energy", "too quiet: RMS energy without the mean"),
+    "paper": ("rms_energy", "min_rms_energy", "too quiet: RMS energy"),
+}
+_LEVELS = ("level_variation_db", "min_level_variation_db", "monotonous: level variation in dB")
 _RULES = (
-    ("rms_energy", "min_rms_energy", "too quiet: RMS energy"),
     ("spectral_flatness", "max_spectral_flatness", "noise-like: spectral flatness"),
     ("clipping_ratio", "max_clipping_ratio", "clipped: clipping ratio"),
     ("complexity_per_band", "min_complexity_per_band", "monotonous: complexity per band"),
@@ -184,6 +199,12 @@ class AcousticMeasures:
     ----------
     rms_energy, spectral_flatness, clipping_ratio, acoustic_complexity
         See the functions of these names.
+    rms_without_mean
+        ``rms_energy`` of the samples without their mean: 0 for a constant offset.
+    level_variation_db
+        How much the sound varies: the standard deviation of the level, in dB, over half seconds,
+        in the second most varied octave band. Below 1.1 for steady noise of any colour and for
+        steady tones. 0 if the sound is shorter than two half seconds.
     complexity_per_band
         Acoustic complexity divided by the number of bands, 0 to 2; unlike the sum, it can be
         compared between sample rates.
@@ -201,10 +222,12 @@ class AcousticMeasures:
     """
 
     rms_energy: float
+    rms_without_mean: float
     spectral_flatness: float
     clipping_ratio: float
     acoustic_complexity: float
     complexity_per_band: float
+    level_variation_db: float
     dc_offset: float
     peak: float
     cancellation: float
@@ -228,20 +251,26 @@ class AcousticFilters:
     Parameters
     ----------
     min_rms_energy
-        Quieter recordings fail; 0 to 1 in units of full scale.
+        Quieter recordings fail; 0 to 1 in units of full scale. A constant offset does not count.
     max_spectral_flatness
         More noise-like recordings fail; 0 to 1.
     max_clipping_ratio
         Recordings with a greater share of clipped samples fail; 0 to 1.
     min_complexity_per_band
         More monotonous recordings fail; 0 to 2.
+    min_level_variation_db
+        Recordings with steadier sound fail; in dB. Shorter than 1.5 s, they pass.
+    definition
+        ``paper`` for the four measures of equation (2) to the letter: an offset counts as
+        loudness, and the variation of levels does not matter.
 
     Examples
     --------
     >>> noise = np.random.default_rng(0).normal(scale=0.1, size=16000 * 10)
-    >>> AcousticFilters().failures(measure([noise], 16000))
-    {'spectral_flatness': 'noise-like: spectral flatness 0.9965 is above 0.5'}
-    >>> AcousticFilters().failures(measure([0.01 * np.cumsum(noise)], 16000))
+    >>> brown = measure([0.01 * np.cumsum(noise)], 16000)
+    >>> [*AcousticFilters().failures(brown)]
+    ['level_variation_db']
+    >>> AcousticFilters(definition="paper").failures(brown)
     {}
     """
 
@@ -249,11 +278,15 @@ class AcousticFilters:
     max_spectral_flatness: float = 0.5
     max_clipping_ratio: float = 0.01
     min_complexity_per_band: float = 0.5
+    min_level_variation_db: float = 1.25
+    definition: Literal["default", "paper"] = "default"
 
     @classmethod
-    def from_dict(cls, thresholds: Mapping[str, float]) -> AcousticFilters:
-        """Filters with some thresholds set; raises ``Agl1kError`` for unknown names or values."""
-        known = [field.name for field in fields(cls)]
+    def from_dict(cls, settings: Mapping[str, Any]) -> AcousticFilters:
+        """Filters with some settings changed; raises ``Agl1kError`` for unknown names or values."""
+        thresholds = dict(settings)
+        definition = thresholds.pop("definition", cls.definition)
+        known = [field.name for field in fields(cls) if field.name != "definition"]
         problems = [
             f"There is no threshold {name!r}; the thresholds are {', '.join(known)}."
             for name in thresholds
@@ -264,20 +297,28 @@ class AcousticFilters:
             for name, value in thresholds.items()
             if not isinstance(value, (int, float)) or not np.isfinite(value)
         ]
+        if definition not in _LOUDNESS:
+            problems.append(f"There is no definition {definition!r}. Use default or paper.")
         if problems:
             raise Agl1kError("\n".join(problems))
-        return cls(**thresholds)
+        return cls(**thresholds, definition=definition)
 
     def failures(self, measures: AcousticMeasures) -> dict[str, str]:
         """Why a recording does not pass: a sentence for each measure that fails."""
         found: dict[str, str] = {}
-        for name, threshold_name, what in _RULES:
+        for name, threshold_name, what in self._rules(measures):
             value, threshold = getattr(measures, name), getattr(self, threshold_name)
             if threshold_name.startswith("min_") and value < threshold:
                 found[name] = f"{what} {value:.4g} is below {threshold:g}"
             elif threshold_name.startswith("max_") and value > threshold:
                 found[name] = f"{what} {value:.4g} is above {threshold:g}"
         return found
+
+    def _rules(self, measures: AcousticMeasures) -> list[tuple[str, str, str]]:
+        rules = [_LOUDNESS[self.definition], *_RULES]
+        if self.definition == "default" and measures.duration_s >= 3 * LEVEL_S:
+            rules.append(_LEVELS)
+        return rules
 
 
 def frame_samples(sample_rate_hz: int) -> int:
@@ -335,10 +376,11 @@ class Measure:
                 f"The sample rate is {sample_rate_hz} Hz. Give a positive number in Hz."
             )
         self._rate_hz = sample_rate_hz
-        self._spectrum = _Spectrum(frame_samples(sample_rate_hz))
+        self._spectrum = _Spectrum(frame_samples(sample_rate_hz), sample_rate_hz)
         self._clipping = _Clipping()
         self._n = 0
         self._sum = self._square_sum = self._channel_square_sum = 0.0
+        self._varying = _Varying()
 
     def add(self, block: Audio) -> None:
         """Read the next block, which must have as many channels as the first."""
@@ -356,6 +398,7 @@ class Measure:
         self._sum += float(mono.sum(dtype=np.float64))
         self._square_sum += square_sum if len(channels) == 1 else _square_sum(mono)
         self._channel_square_sum += square_sum / len(channels)
+        self._varying.add(mono)
         self._clipping.add(channels, peak)
         self._spectrum.add(mono)
 
@@ -364,19 +407,47 @@ class Measure:
         if not self._n:
             raise Agl1kError("There are no samples to measure. Give a recording with sound in it.")
         flatness, complexity, n_bands = self._spectrum.result()
+        variation_db = self._spectrum.level_variation_db()
         power = self._channel_square_sum
         return AcousticMeasures(
             rms_energy=float(np.sqrt(self._square_sum / self._n)),
+            rms_without_mean=self._varying.rms(),
             spectral_flatness=flatness,
             clipping_ratio=self._clipping.ratio(),
             acoustic_complexity=complexity,
             complexity_per_band=complexity / n_bands,
+            level_variation_db=variation_db,
             dc_offset=self._sum / self._n,
             peak=self._clipping.peak,
             cancellation=min(1.0, self._square_sum / power) if power > 0 else 1.0,
             n_samples=self._n,
             sample_rate_hz=self._rate_hz,
         )
+
+
+class _Varying:
+    """The root mean square of samples without their mean.
+
+    Squares are taken of the distance from the first block's mean, so that a large offset does not
+    drown what varies.
+    """
+
+    def __init__(self) -> None:
+        self._from: float | None = None
+        self._sum = self._square_sum = 0.0
+        self._n = 0
+
+    def add(self, samples: Audio) -> None:
+        if self._from is None:
+            self._from = float(samples.mean(dtype=np.float64))
+        moved = np.subtract(samples, self._from, dtype=np.float64)
+        self._n += len(moved)
+        self._sum += float(moved.sum())
+        self._square_sum += _square_sum(moved)
+
+    def rms(self) -> float:
+        mean = self._sum / self._n
+        return math.sqrt(max(0.0, self._square_sum / self._n - mean**2))
 
 
 class _Clipping:
@@ -405,8 +476,9 @@ class _Clipping:
 class _Spectrum:
     """Sums over frames, per frequency band: the energy, and its change from frame to frame."""
 
-    def __init__(self, n: int) -> None:
+    def __init__(self, n: int, sample_rate_hz: int) -> None:
         self._frame = n
+        self._levels = _Levels(n, sample_rate_hz)
         window = np.sin(np.pi * (np.arange(n) + 0.5) / n) ** 2
         self._windows: dict[Any, Audio] = {
             dtype: window.astype(dtype) for dtype in (np.float32, np.float64)
@@ -430,6 +502,7 @@ class _Spectrum:
         bands = scipy.fft.rfft(windowed, axis=1, overwrite_x=True)[:, _LOWEST_BIN:-1]
         energy = bands.real**2 + bands.imag**2
         self._energy += energy.sum(axis=0, dtype=np.float64)
+        self._levels.add(energy)
         change = np.diff(energy, axis=0)
         self._change += np.abs(change, out=change).sum(axis=0, dtype=np.float64)
         if self._last is not None:
@@ -437,11 +510,14 @@ class _Spectrum:
         self._last = energy[-1]
         self._n_frames += len(frames)
 
+    def level_variation_db(self) -> float:
+        return self._levels.variation_db()
+
     def result(self) -> tuple[float, float, int]:
         """Spectral flatness, acoustic complexity and the number of bands."""
         if not self._n_frames:
             padded = np.pad(self._rest, (0, self._frame - len(self._rest)))
-            only = _Spectrum(self._frame)
+            only = _Spectrum(self._frame, self._levels.sample_rate_hz)
             only._add_frames(padded[np.newaxis])
             return only.result()
         mean = self._energy.mean()
@@ -452,6 +528,50 @@ class _Spectrum:
         audible = self._energy > 0
         complexity = float((self._change[audible] / self._energy[audible]).sum())
         return flatness, complexity, len(self._energy)
+
+
+class _Levels:
+    """Energies in octave bands over half seconds: about 0.5 MB for an hour of sound."""
+
+    def __init__(self, n: int, sample_rate_hz: int) -> None:
+        self.sample_rate_hz = sample_rate_hz
+        self._starts = _octaves(n, sample_rate_hz)
+        self._n_frames = max(1, round(LEVEL_S * sample_rate_hz / n))
+        self._rest: Audio = np.zeros((0, len(self._starts)))
+        self._energies: list[Audio] = []
+
+    def add(self, energy: Audio) -> None:
+        """Add frames, ``(n_frames, n_bins)``."""
+        octaves = np.add.reduceat(energy, self._starts, axis=1, dtype=np.float64)
+        frames = np.concatenate([self._rest, octaves])
+        whole = len(frames) // self._n_frames * self._n_frames
+        cells = frames[:whole].reshape(-1, self._n_frames, len(self._starts))
+        if len(cells):
+            self._energies.append(cells.sum(axis=1))
+        self._rest = frames[whole:]
+
+    def variation_db(self) -> float:
+        """The second highest standard deviation, so that one band alone does not decide."""
+        if not self._energies:
+            return 0.0
+        energies = np.concatenate(self._energies)
+        floor = energies.mean(axis=0).max() * 10 ** (-_INAUDIBLE_DB / 10)
+        if floor == 0:
+            return 0.0
+        deviations = np.sort((10 * np.log10(energies + floor)).std(axis=0))
+        return float(deviations[-2:][0])
+
+
+def _octaves(n: int, sample_rate_hz: int) -> list[int]:
+    """The first band of each octave from ``LOWEST_OCTAVE_HZ``, among bands from ``_LOWEST_BIN``.
+
+    Lower octaves have so few bands that the level of steady noise varies in them.
+    """
+    n_octaves = max(1, math.ceil(math.log2(0.98 * sample_rate_hz / 2 / LOWEST_OCTAVE_HZ)))
+    edges_hz = [LOWEST_OCTAVE_HZ * 2**octave for octave in range(n_octaves)]
+    bins = [math.ceil(edge_hz * n / sample_rate_hz) - _LOWEST_BIN for edge_hz in edges_hz]
+    inside = sorted({max(0, first) for first in bins if first < n // 2 - _LOWEST_BIN})
+    return inside or [0]
 
 
 def all_finite(samples: Audio) -> bool:

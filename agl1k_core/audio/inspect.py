@@ -214,9 +214,8 @@ def _outcome(
 
 def _is_silent(measures: AcousticMeasures) -> bool:
     """Whether no channel has sound; a constant offset does not count."""
-    varying = max(0.0, measures.rms_energy**2 - measures.dc_offset**2)
     cancels = measures.cancellation < _CANCELS_BELOW and measures.peak > _SILENT_BELOW
-    return not cancels and varying**0.5 < _SILENT_BELOW
+    return not cancels and measures.rms_without_mean < _SILENT_BELOW
 
 
 def _notes(

@@ -10,10 +10,11 @@ from agl1k_core.curation import Analysis, top_tags
 from agl1k_core.inputs import as_given
 
 _MEASURES = {
-    "energy": "rms_energy",
+    "energy": "rms_without_mean",
     "flatness": "spectral_flatness",
     "clipping": "clipping_ratio",
     "complexity": "complexity_per_band",
+    "variation": "level_variation_db",
 }
 
 

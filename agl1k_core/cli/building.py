@@ -80,6 +80,14 @@ MinComplexity = Annotated[
     float,
     typer.Option("--min-complexity-per-band", help="0 to 2: more monotonous recordings fail."),
 ]
+MinVariation = Annotated[
+    float,
+    typer.Option("--min-level-variation-db", help="Decibels: recordings with steadier sound fail."),
+]
+Definition = Annotated[
+    Literal["default", "paper"],
+    typer.Option("--filters", help="paper: the four measures of equation (2), to the letter."),
+]
 
 
 def tagger_maker(name: str, weights: Path | None) -> partial[tagging.Tagger]:
@@ -97,10 +105,17 @@ def filter_recordings(
     max_spectral_flatness: MaxFlatness = _LIMITS.max_spectral_flatness,
     max_clipping_ratio: MaxClipping = _LIMITS.max_clipping_ratio,
     min_complexity_per_band: MinComplexity = _LIMITS.min_complexity_per_band,
+    min_level_variation_db: MinVariation = _LIMITS.min_level_variation_db,
+    definition: Definition = _LIMITS.definition,
 ) -> None:
     """Measure recordings and show which ones pass the four acoustic filters."""
     limits = AcousticFilters(
-        min_rms_energy, max_spectral_flatness, max_clipping_ratio, min_complexity_per_band
+        min_rms_energy,
+        max_spectral_flatness,
+        max_clipping_ratio,
+        min_complexity_per_band,
+        min_level_variation_db,
+        definition,
     )
     analyses = _analyzed(paths, Analyzer(limits), workers)
     if as_csv:
@@ -185,6 +200,8 @@ def curate(
     max_spectral_flatness: MaxFlatness = _LIMITS.max_spectral_flatness,
     max_clipping_ratio: MaxClipping = _LIMITS.max_clipping_ratio,
     min_complexity_per_band: MinComplexity = _LIMITS.min_complexity_per_band,
+    min_level_variation_db: MinVariation = _LIMITS.min_level_variation_db,
+    definition: Definition = _LIMITS.definition,
     name: Annotated[str, typer.Option("--name", help="The benchmark's name.")] = "",
     work: Annotated[
         Path | None,
@@ -199,7 +216,12 @@ def curate(
 ) -> None:
     """Make a benchmark from raw recordings with known places. Run again to resume."""
     limits = AcousticFilters(
-        min_rms_energy, max_spectral_flatness, max_clipping_ratio, min_complexity_per_band
+        min_rms_energy,
+        max_spectral_flatness,
+        max_clipping_ratio,
+        min_complexity_per_band,
+        min_level_variation_db,
+        definition,
     )
     analyzer = Analyzer(limits, None if tagger == "none" else tagger_maker(tagger, weights))
     selection = SelectionRules(target, balance, min_distance_km, min_hours, max_per_country)

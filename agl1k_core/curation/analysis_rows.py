@@ -13,8 +13,8 @@ from agl1k_core.file_names import written
 from agl1k_core.inputs import as_given
 
 _MEASURES = (
-    "rms_energy", "spectral_flatness", "clipping_ratio", "acoustic_complexity",
-    "complexity_per_band", "dc_offset", "peak",
+    "rms_energy", "rms_without_mean", "spectral_flatness", "clipping_ratio",
+    "acoustic_complexity", "complexity_per_band", "level_variation_db", "dc_offset", "peak",
 )  # fmt: skip
 
 

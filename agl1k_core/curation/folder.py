@@ -43,7 +43,10 @@ from agl1k_core.files import write_atomically
 MARK, REPORT, SUMMARY = "curation.json", "report.csv", "summary.md"
 #: Times of copies begin on 2000-01-01; those of the recordings could help to place them.
 _FIRST_TIME_S = 946_684_800
-_MEASURES = ("rms_energy", "spectral_flatness", "clipping_ratio", "complexity_per_band")
+_MEASURES = (
+    *("rms_energy", "rms_without_mean", "spectral_flatness", "clipping_ratio"),
+    *("complexity_per_band", "level_variation_db"),
+)
 
 
 def check_output(out: Path, recordings: Path) -> None:

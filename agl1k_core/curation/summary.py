@@ -94,13 +94,17 @@ def _how(provenance: Mapping[str, Any]) -> list[str]:
             f"present from {tagger['threshold']:g}; classes are shares of time of their roots"
         )
     set_rules = [f"{name} {value}" for name, value in rules.items() if value is not None]
-    limits = [f"{name} {value:g}" for name, value in (filters or {}).items()]
+    limits = [f"{name} {_setting(value)}" for name, value in (filters or {}).items()]
     return [
         f"Acoustic filters: {', '.join(limits) or 'none'}",
         tags,
         localizability_line(provenance),
         f"Selection: {', '.join(set_rules)}",
     ]
+
+
+def _setting(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _sorted(found: Mapping[str, int]) -> list[tuple[str, int]]:

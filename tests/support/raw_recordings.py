@@ -70,12 +70,13 @@ class CrashingTagger(ToneTagger):
 
 
 def sound(seed: int, *, speech: bool, duration_s: float = 2.0) -> Array:
-    """A tone over brown noise, which passes the acoustic filters; shape (1, n)."""
+    """A tone over brown noise that swell, so they pass the acoustic filters; shape (1, n)."""
     n = round(duration_s * RATE_HZ)
     noise = np.random.default_rng(seed).normal(size=n).cumsum()
     noise = 0.05 * (noise - noise.mean()) / noise.std()
     tone = 0.3 * np.sin(2 * np.pi * (440 if speech else 1500) * np.arange(n) / RATE_HZ)
-    wave: Array = (noise + tone)[np.newaxis].astype(np.float32)
+    swell = 0.2 + 0.8 * np.abs(np.sin(np.pi * np.arange(n) / RATE_HZ / 2))
+    wave: Array = (swell * (noise + tone))[np.newaxis].astype(np.float32)
     return wave
 
 

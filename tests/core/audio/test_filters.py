@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +44,46 @@ def rumble() -> Audio:
     return scaled
 
 
+def waves(n: int = RATE_HZ * 4) -> Audio:
+    """An envelope that swells every two seconds."""
+    swell: Audio = 0.2 + 0.8 * np.sin(np.pi * np.arange(n) / RATE_HZ / 2) ** 2
+    return swell
+
+
+def coloured(exponent: float, n: int, rate_hz: int, seed: int = 1) -> Audio:
+    """Gaussian noise whose power falls with the frequency to the power of ``exponent``."""
+    spectrum = np.fft.rfft(np.random.default_rng(seed).normal(size=n))
+    frequency = np.fft.rfftfreq(n, 1 / rate_hz)
+    shape = np.where(frequency >= 20, np.maximum(frequency, 1), np.inf) ** (-exponent / 2)
+    wave = np.fft.irfft(spectrum * shape, n)
+    scaled: Audio = wave / wave.std()
+    return scaled
+
+
+def hum(n: int, rate_hz: int, base_hz: float = 50) -> Audio:
+    t = np.arange(n) / rate_hz
+    multiples = range(1, min(40, int(rate_hz / 2 / base_hz)))
+    wave = sum(np.sin(2 * np.pi * base_hz * k * t + k) / k for k in multiples)
+    scaled: Audio = np.asarray(wave) / np.std(np.asarray(wave))
+    return scaled
+
+
+def fan(n: int, rate_hz: int) -> Audio:
+    scaled: Audio = (coloured(1.6, n, rate_hz) + 0.8 * hum(n, rate_hz, 87)) / 1.3
+    return scaled
+
+
+STEADY: dict[str, Callable[[int, int], Audio]] = {
+    "white": lambda n, rate_hz: coloured(0, n, rate_hz),
+    "pink": lambda n, rate_hz: coloured(1, n, rate_hz),
+    "brown": lambda n, rate_hz: coloured(2, n, rate_hz),
+    "fan": fan,
+    "mains": hum,
+    "mains and noise": lambda n, rate_hz: hum(n, rate_hz, 60) + 0.1 * coloured(1, n, rate_hz),
+    "sine": lambda n, rate_hz: np.sin(2 * np.pi * 440 * np.arange(n) / rate_hz),
+}
+
+
 def independent(samples: Audio) -> tuple[float, float]:
     """Flatness and complexity by scipy's Welch and STFT at the documented choices."""
     n = frame_samples(RATE_HZ)
@@ -60,6 +102,9 @@ def test_a_full_scale_sine() -> None:
     assert rms_energy(sine(), RATE_HZ) == pytest.approx(1 / np.sqrt(2), abs=1e-4)
     assert spectral_flatness(sine(), RATE_HZ) < 1e-6
     assert clipping_ratio(sine(), RATE_HZ) < 0.01
+    # at a frequency that divides the rate, many samples meet the peak
+    eighth = np.sin(2 * np.pi * (np.arange(RATE_HZ) + 0.5) / 8)
+    assert clipping_ratio(eighth, RATE_HZ) == pytest.approx(0.5)
 
 
 def test_white_noise_is_flat_when_averaged_and_not_in_one_frame() -> None:
@@ -213,13 +258,14 @@ def test_frames_last_about_46_ms(rate_hz: int, n: int) -> None:
 @pytest.mark.parametrize(
     ("samples", "fails"),
     [
-        (np.zeros(RATE_HZ), ["rms_energy", "complexity_per_band"]),
-        (noise(), ["spectral_flatness"]),
-        (np.tile(np.hanning(512), 99) * 0.5, ["complexity_per_band"]),
-        (rumble(), []),
-        (np.clip(rumble() * 4, -1, 1), ["clipping_ratio"]),
+        (np.zeros(RATE_HZ), ["rms_without_mean", "complexity_per_band"]),
+        (noise(), ["spectral_flatness", "level_variation_db"]),
+        (np.tile(np.hanning(512), 99) * 0.5, ["complexity_per_band", "level_variation_db"]),
+        (rumble(), ["level_variation_db"]),
+        (rumble() * waves(), []),
+        (np.clip(rumble() * waves() * 4, -1, 1), ["clipping_ratio"]),
     ],
-    ids=["silence", "noise", "a constant tone", "rumble", "clipped rumble"],
+    ids=["silence", "noise", "a constant tone", "rumble", "waves", "clipped waves"],
 )
 def test_filters_name_what_a_recording_does_not_pass(samples: Audio, fails: list[str]) -> None:
     assert [*AcousticFilters().failures(measure([samples], RATE_HZ))] == fails
@@ -227,16 +273,83 @@ def test_filters_name_what_a_recording_does_not_pass(samples: Audio, fails: list
 
 def test_a_failure_says_value_and_threshold() -> None:
     failures = AcousticFilters(min_rms_energy=0.2).failures(measure([sine(0.1)], RATE_HZ))
-    assert failures["rms_energy"] == "too quiet: RMS energy 0.07071 is below 0.2"
+    assert failures["rms_without_mean"] == (
+        "too quiet: RMS energy without the mean 0.07071 is below 0.2"
+    )
+    paper = AcousticFilters(min_rms_energy=0.2, definition="paper")
+    assert paper.failures(measure([sine(0.1)], RATE_HZ)) == {
+        "rms_energy": "too quiet: RMS energy 0.07071 is below 0.2"
+    }
+
+
+@pytest.mark.parametrize("kind", STEADY)
+@pytest.mark.parametrize("rate_hz", [8000, 11025, 22050, 44100, 48000, 96000])
+@pytest.mark.parametrize("level", [0.2, 0.003])
+def test_steady_sound_is_monotonous_at_every_rate_and_level(
+    kind: str, rate_hz: int, level: float
+) -> None:
+    """Equation (2) does not tell it from a place: the complexity of noise is 1 per band."""
+    steady = STEADY[kind](4 * rate_hz, rate_hz) * level
+    samples = np.round(np.clip(steady, -1, 1) * 32767) / 32768
+    measures = measure([samples], rate_hz)
+    assert measures.level_variation_db < 1.15
+    assert "level_variation_db" in AcousticFilters().failures(measures)
+    assert "level_variation_db" not in AcousticFilters(definition="paper").failures(measures)
+
+
+@pytest.mark.parametrize("kind", STEADY)
+def test_a_call_now_and_then_over_steady_sound_is_not_monotonous(kind: str) -> None:
+    n = 20 * 44100
+    t = np.arange(n) / 44100
+    calls = np.sin(2 * np.pi * (2600 + 900 * np.sin(9 * t)) * t) * (t % 5 < 0.6)
+    # as loud as the rest while it lasts
+    samples = 0.1 * STEADY[kind](n, 44100) + 0.14 * calls
+    assert measure([samples], 44100).level_variation_db > 1.25
+
+
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("offset", [0.0, 0.01, 0.9, -0.9])
+def test_a_constant_offset_is_no_loudness(offset: float, single: bool) -> None:
+    quiet = np.random.default_rng(2).normal(size=RATE_HZ * 3) * 1e-5
+    samples = (quiet + offset).astype(np.float32 if single else np.float64)
+    measures = measure(np.split(samples, 4), RATE_HZ)
+    assert measures.rms_energy == pytest.approx(abs(offset), abs=2e-5)
+    assert measures.rms_without_mean == pytest.approx(samples.astype(np.float64).std(), rel=1e-6)
+    assert "rms_without_mean" in AcousticFilters().failures(measures)
+
+
+@pytest.mark.parametrize("hz", [50, 440, 997, 1000, 3000])
+@pytest.mark.parametrize("rate_hz", [8000, 16000, 44100, 48000, 96000, 192000])
+def test_what_is_documented_about_sines(rate_hz: int, hz: int) -> None:
+    """Only what holds at every rate; clipping depends on how many samples meet the peak."""
+    t = np.arange(2 * rate_hz) / rate_hz
+    measures = measure([np.round(np.sin(2 * np.pi * hz * t) * 32767) / 32768], rate_hz)
+    assert measures.rms_energy == pytest.approx(0.7071, abs=0.001)
+    assert measures.spectral_flatness < 1e-7
+    assert measures.level_variation_db < 0.15
+    assert "level_variation_db" in AcousticFilters().failures(measures)
+    assert measures.clipping_ratio <= 0.5
+
+
+def test_the_real_recordings_pass() -> None:
+    found = sorted(Path("../shared/agl1k").rglob("*.mp3"))
+    if not found:
+        pytest.skip("the real recordings are not here")
+    for path in found:
+        inspection = audio.inspect_recording(path)
+        assert inspection.measures is not None
+        assert AcousticFilters().failures(inspection.measures) == {}
+        assert inspection.measures.level_variation_db > 3
 
 
 def test_a_recording_at_the_threshold_passes() -> None:
     measures = measure([sine(0.1)], RATE_HZ)
     at = AcousticFilters(
-        measures.rms_energy,
+        measures.rms_without_mean,
         measures.spectral_flatness,
         measures.clipping_ratio,
         measures.complexity_per_band,
+        measures.level_variation_db,
     )
     assert at.failures(measures) == {}
 
@@ -244,7 +357,10 @@ def test_a_recording_at_the_threshold_passes() -> None:
 def test_thresholds_are_data() -> None:
     assert AcousticFilters.from_dict({"max_clipping_ratio": 0.5}).max_clipping_ratio == 0.5
     with pytest.raises(Agl1kError, match=r"no threshold 'loud'.*\n.*min_rms_energy is 'x'"):
-        AcousticFilters.from_dict({"loud": 1.0, "min_rms_energy": "x"})  # type: ignore[dict-item]
+        AcousticFilters.from_dict({"loud": 1.0, "min_rms_energy": "x"})
+    assert AcousticFilters.from_dict({"definition": "paper"}) == AcousticFilters(definition="paper")
+    with pytest.raises(Agl1kError, match=r"no definition 'x'\. Use default or paper"):
+        AcousticFilters.from_dict({"definition": "x"})
 
 
 def test_the_measures_carry_the_duration() -> None:

@@ -63,7 +63,7 @@ def test_filter_shows_a_table_and_takes_limits(tmp_path: Path) -> None:
     assert "[b]é.wav" in run("filter", path).stdout
     strict = run("filter", path, "--min-rms-energy", 0.5)
     shown = " ".join(strict.stdout.split())  # a narrow terminal breaks the sentence
-    assert "too quiet: RMS energy 0.218 is below 0.5" in shown
+    assert "too quiet: RMS energy without the mean 0.162 is below 0.5" in shown
     assert strict.exit_code == 0
 
 

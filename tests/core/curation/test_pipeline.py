@@ -210,7 +210,9 @@ def test_other_settings_have_another_cache(tmp_path: Path) -> None:
     strict = Analyzer(AcousticFilters(min_rms_energy=0.9), raw.ToneTagger)
     found = curate(opened(folder), strict, Rules(), work, workers=0)
     assert {*reasons(found).values()} == {Reason.FILTER}
-    assert found.judged[0].verdict.detail.startswith("It is too quiet: RMS energy 0.2")
+    assert found.judged[0].verdict.detail.startswith(
+        "It is too quiet: RMS energy without the mean 0.16"
+    )
     assert len([*work.glob("*.jsonl")]) == 2
 
 
