@@ -49,7 +49,7 @@ def noise(exponent: float) -> Callable[[int, int], Audio]:
         audible = frequency >= 20
         spectrum[audible] *= frequency[audible] ** (-exponent / 2)
         spectrum[~audible] = 0
-        return np.fft.irfft(spectrum, n)
+        return np.asarray(np.fft.irfft(spectrum, n))
 
     return wave
 
@@ -60,7 +60,7 @@ def hum(base_hz: float) -> Callable[[int, int], Audio]:
     def wave(n: int, rate_hz: int) -> Audio:
         t = np.arange(n) / rate_hz
         multiples = range(1, min(40, int(rate_hz / 2 / base_hz)))
-        return np.sum([np.sin(2 * np.pi * base_hz * k * t + k) / k for k in multiples], axis=0)
+        return np.asarray(sum(np.sin(2 * np.pi * base_hz * k * t + k) / k for k in multiples))
 
     return wave
 
