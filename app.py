@@ -49,7 +49,7 @@ from store.submissions import SubmissionStore
 from ui import frame
 from ui.model_guess import ModelGuess
 from web import login, uploads
-from web.addresses import selected_tab
+from web.addresses import EndingWithSlash, UnderPath, selected_tab
 from web.gradio_adapter import upload_into
 from web.health import health_router
 from web.limits import BodyLimit, WholeTexts
@@ -234,6 +234,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(health_router(partial(unready, services.database, services.publisher)))
     app.include_router(clip_router(services.clips, services.game.resolve))
     app.include_router(leaderboard_router(services.boards))
+    app.add_middleware(EndingWithSlash)
     mount_static(app)
     app.add_middleware(WholeTexts)
     app.add_middleware(BodyLimit, max_bytes=settings.max_upload_bytes + 2**20)
@@ -244,6 +245,7 @@ def create_app(settings: Settings) -> FastAPI:
         root_path=settings.root_path or None,
         max_file_size=settings.max_upload_bytes,
     )
+    mounted.add_middleware(UnderPath, path=settings.root_path)
     login.guard(mounted)
     return mounted
 

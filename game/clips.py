@@ -53,6 +53,7 @@ _FIXED_MTIME_S = 946_684_800  # 2000-01-01: the real time would reveal when a cl
 _IN_USE_S = 900
 _LEFT_OVER_S = 86_400
 _FAILURE_LASTS_S = 30
+_TELL_AGAIN_S = 3600
 _MAX_WAITING = 200
 _MAX_SLOW = 8
 _LIST_LASTS_S = 30
@@ -108,6 +109,7 @@ class ClipStore:
         self._lock = threading.Lock()
         self._making: dict[str, Future[PreparedClip]] = {}
         self._failed: dict[str, tuple[float, Agl1kError]] = {}
+        self._told: dict[tuple[str, str], float] = {}  # causes, and when each was logged
         self._unreachable_s = float("-inf")
         self._found: dict[str, tuple[float, frozenset[str]]] = {}
         self._prefetcher = _Prefetcher(self.prepare, prefetchers)
@@ -244,13 +246,21 @@ class ClipStore:
         else:
             log.exception("Clip %s of %s could not be prepared", key, benchmark.slug)
             reason = f"Unexpected {type(error).__name__}."
-        log.warning("Clip %s of %s is not available: %s", key, benchmark.slug, reason)
+        if self._is_news((benchmark.slug, reason.replace(key, ""))):
+            log.warning("Clip %s of %s is not available: %s", key, benchmark.slug, reason)
         failure = Agl1kError(f"Clip {key} is not available: {reason}")
         with self._lock:
             now = time.monotonic()
             recent = [item for item in self._failed.items() if now - item[1][0] < 60]
             self._failed = {**dict(recent), _opaque_name(benchmark, key): (now, failure)}
         return failure
+
+    def _is_news(self, cause: tuple[str, str]) -> bool:
+        """Whether a cause was not logged recently; offline, all clips fail for the same one."""
+        with self._lock:
+            now = time.monotonic()
+            self._told = {each: at for each, at in self._told.items() if now - at < _TELL_AGAIN_S}
+            return self._told.setdefault(cause, now) == now
 
     def _delete_oldest(self) -> None:
         """Keep the copies within ``max_bytes``, except those in use."""

@@ -1,11 +1,20 @@
-"""The parameters in the address of a page."""
+"""The address of the page: its parameters, and the path under which a proxy serves it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
 
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 _LONGEST = 2000
+
+#: First in the page's head, so that nothing is loaded from a wrong address.
+_END_WITH_SLASH = (
+    b'<script>if (!location.pathname.endsWith("/")) '
+    b'location.replace(location.pathname + "/" + location.search + location.hash)</script>'
+)
 
 
 def query_of(address: object) -> dict[str, list[str]]:
@@ -20,3 +29,66 @@ def selected_tab(address: object, tabs: Sequence[str]) -> str:
     """The tab that an address names with ``?tab=``; the first one otherwise."""
     wanted = query_of(address).get("tab", [""])[0]
     return wanted if wanted in tabs else tabs[0]
+
+
+class UnderPath:
+    """ASGI middleware for a proxy that passes on the path under which it serves the app.
+
+    ``/arena`` is redirected to ``/arena/``, from which the page's addresses lead somewhere, and
+    ``/arena/x`` is answered like ``/x``. A proxy may also remove the path itself.
+    """
+
+    def __init__(self, app: ASGIApp, path: str) -> None:
+        self.app, self.path = app, path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        asked = str(scope.get("path", ""))
+        if self.path and asked == self.path and scope["type"] == "http":
+            query = scope["query_string"].decode("latin-1")
+            address = f"{self.path}/" + (f"?{query}" if query else "")
+            await RedirectResponse(address)(scope, receive, send)
+        elif self.path and asked.startswith(f"{self.path}/"):
+            rest = asked.removeprefix(self.path)
+            await self.app({**scope, "path": rest, "raw_path": rest.encode()}, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+
+class EndingWithSlash:
+    """ASGI middleware that has the page at ``/arena`` go on to ``/arena/`` in the browser.
+
+    A proxy that removes a path asks for ``/`` in both cases, so only the browser knows. From
+    ``/arena``, the page's relative addresses lead nowhere. Put it inside compression.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] != "/" or scope["method"] != "GET":
+            await self.app(scope, receive, send)
+            return
+        started: list[Message] = []
+
+        async def send_with_script(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                started.append(message)
+                return
+            if started:
+                body = _with_script(message.get("body", b""))
+                message = {**message, "body": body}
+                await send(_with_length(started.pop(), len(body), message))
+            await send(message)
+
+        await self.app(scope, receive, send_with_script)
+
+
+def _with_script(body: bytes) -> bytes:
+    return body.replace(b"<head>", b"<head>" + _END_WITH_SLASH, 1)
+
+
+def _with_length(start: Message, n_bytes: int, body: Message) -> Message:
+    headers = [each for each in start["headers"] if each[0].lower() != b"content-length"]
+    if not body.get("more_body"):
+        headers.append((b"content-length", str(n_bytes).encode()))
+    return {**start, "headers": headers}

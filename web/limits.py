@@ -9,29 +9,34 @@ from contextlib import suppress
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+#: Only files are larger; JSON is read whole, and parsed while nobody else is served.
+MOST_JSON_BYTES = 2**20
+UPLOAD = "/gradio_api/upload"
+
 
 class _TooLargeError(Exception):
     """The body exceeded the limit while it was read."""
 
 
 class BodyLimit:
-    """ASGI middleware that answers 413 to a request body over ``max_bytes``.
+    """ASGI middleware that answers 413 to a request body over ``max_bytes``, or 1 MB if no upload.
 
     A declared length is checked at once; a body without one is counted as it arrives.
     """
 
     def __init__(self, app: ASGIApp, max_bytes: int) -> None:
         self.app = app
-        self.max_bytes = max_bytes
+        self.max_upload_bytes = max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if self._is_declared_too_large(scope):
-            await self._refuse(scope, receive, send)
+        most = self._most_bytes(scope)
+        if _is_declared_too_large(scope, most):
+            await _refuse(most, scope, receive, send)
             return
-        body = _Counted(receive, self.max_bytes)
+        body = _Counted(receive, most)
         started = False
 
         async def send_unless_refused(message: Message) -> None:
@@ -44,20 +49,25 @@ class BodyLimit:
         with suppress(_TooLargeError):
             await self.app(scope, body.receive, send_unless_refused)
         if body.is_too_large and not started:
-            await self._refuse(scope, receive, send)
+            await _refuse(most, scope, receive, send)
 
-    def _is_declared_too_large(self, scope: Scope) -> bool:
-        length = dict(scope["headers"]).get(b"content-length", b"0")
-        return not length.isdigit() or int(length) > self.max_bytes
+    def _most_bytes(self, scope: Scope) -> int:
+        is_upload = scope["path"].endswith(UPLOAD)
+        return self.max_upload_bytes if is_upload else min(self.max_upload_bytes, MOST_JSON_BYTES)
 
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        limit_mb = self.max_bytes / 2**20
-        answer = PlainTextResponse(
-            f"The request is too large: the limit is {limit_mb:.0f} MB.",
-            413,
-            headers={"Connection": "close"},
-        )
-        await answer(scope, receive, send)
+
+def _is_declared_too_large(scope: Scope, most_bytes: int) -> bool:
+    length = dict(scope["headers"]).get(b"content-length", b"0")
+    return not length.isdigit() or int(length) > most_bytes
+
+
+async def _refuse(most_bytes: int, scope: Scope, receive: Receive, send: Send) -> None:
+    answer = PlainTextResponse(
+        f"The request is too large: the limit is {most_bytes / 2**20:.0f} MB.",
+        413,
+        headers={"Connection": "close"},
+    )
+    await answer(scope, receive, send)
 
 
 class WholeTexts:

@@ -12,7 +12,13 @@ from fastapi.responses import JSONResponse, Response
 from starlette.requests import ClientDisconnect
 
 from agl1k_core.errors import Agl1kError
-from web.gradio_adapter import UnknownEndpointError, gradio_apps, leave_event, treat_as_launched
+from web.gradio_adapter import (
+    UnknownEndpointError,
+    bounded,
+    gradio_apps,
+    leave_event,
+    treat_as_launched,
+)
 from web.inputs import problem_of
 
 #: An event that runs at once, shows no progress, and is not an endpoint for others.
@@ -67,6 +73,7 @@ def mount(app: FastAPI, page: gr.Blocks, **options: Any) -> FastAPI:
         enable_monitoring=False,
         **options,
     )
+    bounded(page, mounted)
     answer_nonsense(mounted)
     return mounted
 

@@ -255,6 +255,23 @@ def test_a_failure_lasts_for_a_while_and_no_longer(tmp_path: Path, sound: bytes)
     assert store.prepare(source, "k").duration_s > 1
 
 
+def test_the_cause_of_many_failures_is_logged_once(
+    tmp_path: Path, sound: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    fetcher = Fetcher(sound)
+    store = ClipStore(tmp_path / "cache", fetch=fetcher, failure_lasts_s=0)
+    keys = [f"clip{n}" for n in range(5)]
+    source = benchmark(**{key: f"{key}.mp3" for key in keys})
+    for reason in ("{} cannot be fetched: no network", "{} is too large"):
+        for key in keys * 2:
+            fetcher.error = Agl1kError(reason.format(key))
+            with pytest.raises(Agl1kError, match=f"Clip {key} is not available: {key}"):
+                store.prepare(source, key)
+    assert [record.getMessage().partition(": ")[2] for record in caplog.records] == [
+        "clip0 cannot be fetched: no network", "clip0 is too large",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [

@@ -11,7 +11,6 @@ import pytest
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
-import gradio as gr
 from fastapi import FastAPI
 from gradio.utils import get_upload_folder
 from gradio_client import Client, handle_file
@@ -25,6 +24,7 @@ from store.database import Database
 from tests.support.served import served
 from tests.support.toy_board import SHARED, make_benchmark, make_board, prediction_file
 from tests.support.waiting import PATIENCE_S
+from web.page import Page, mount
 from web.settings import Settings
 
 pytestmark = pytest.mark.server
@@ -44,11 +44,11 @@ def boards_of(database: Database) -> dict[str, Board]:
 def url() -> Iterator[str]:
     with Database("sqlite://") as database:
         boards = boards_of(database)
-        with gr.Blocks() as page:
+        with Page() as page:
             build_endpoints(boards, Settings.from_env({"AGL1K_MAX_UPLOAD_MB": "8"}), ScoringQueue())
         app = FastAPI()
         app.include_router(leaderboard_router(boards))
-        mounted = gr.mount_gradio_app(app, page, path="/", ssr_mode=False)
+        mounted = mount(app, page)
         with served(mounted) as address:
             yield f"{address}/"
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse
+from fastapi.testclient import TestClient
 
-from web.addresses import query_of, selected_tab
+from web.addresses import EndingWithSlash, UnderPath, query_of, selected_tab
 
 
 @pytest.mark.parametrize(
@@ -31,3 +34,42 @@ def test_query(address: object, query: dict[str, list[str]]) -> None:
 )  # fmt: skip
 def test_the_tab_that_an_address_names(address: object, tab: str) -> None:
     assert selected_tab(address, ("play", "board")) == tab
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "answer"),
+    [
+        ("/arena", "/arena", "/arena/"), ("/arena", "/arena?tab=a&x=%20", "/arena/?tab=a&x=%20"),
+        ("/a/b", "/a/b", "/a/b/"), ("/a", "/a/", "path /"), ("/a", "/a/x/y", "path /x/y"),
+        ("/arena", "/", "path /"), ("/a", "/arenas", "path /arenas"), ("/a", "/x", "path /x"),
+        ("", "/x", "path /x"), ("", "/", "path /"), ("/arena", "//evil", "path //evil"),
+    ],
+)  # fmt: skip
+def test_a_proxy_may_remove_the_path_or_pass_it_on(path: str, asked: str, answer: str) -> None:
+    app = FastAPI()
+    app.add_middleware(UnderPath, path=path)
+
+    @app.get("/{rest:path}")
+    def where(request: Request) -> str:
+        return f"path {request.url.path}"
+
+    found = TestClient(app, base_url="http://x").get(f"http://x{asked}", follow_redirects=False)
+    assert (found.headers.get("location") or found.json()) == answer
+
+
+def test_the_page_goes_on_to_its_address_with_a_slash() -> None:
+    app = FastAPI()
+    app.add_middleware(EndingWithSlash)
+    page = "<!doctype html><html><head><title>é</title></head><head>"
+
+    @app.get("/{rest:path}")
+    def answer() -> HTMLResponse:
+        return HTMLResponse(page)
+
+    client = TestClient(app)
+    first, other = client.get("/"), client.get("/other")
+    script, _, rest = first.text.removeprefix("<!doctype html><html><head>").partition("</script>")
+    assert script.startswith("<script>if (!location.pathname.endsWith")
+    assert rest == "<title>é</title></head><head>"
+    assert int(first.headers["content-length"]) == len(first.content)
+    assert other.text == page

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+import socket
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -18,10 +20,11 @@ pytestmark = pytest.mark.server
 
 
 def test_sigterm_ends_it_with_a_page_open_and_without_a_traceback(tmp_path: Path) -> None:
-    with app_process(tmp_path, {}) as running:
-        address = f"{running.url}/gradio_api/heartbeat/abc"
-        with httpx.stream("GET", address, timeout=PATIENCE_S) as page:
-            next(page.iter_raw())
+    with app_process(tmp_path, {}) as running, socket.socket() as half:
+        half.connect(("127.0.0.1", urlsplit(running.url).port))
+        half.sendall(b"POST /gradio_api/run/a HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+        with httpx.Client(base_url=running.url, timeout=PATIENCE_S) as page:
+            assert page.get("/").status_code == 200
             assert running.terminate() in (0, -signal.SIGTERM)
         assert "Traceback" not in running.said()
         assert running.url in running.said()
