@@ -145,6 +145,13 @@ def check_all(connections: Collection[object]) -> None:
         connection.check()
 
 
+def give_up_all(connections: Collection[object]) -> None:
+    """Close the connections that wait for their clients, because the server stops."""
+    for connection in _patient(connections):
+        if connection.is_waiting:
+            connection.give_up()
+
+
 def give_way(connections: Collection[object], n_most: int, *, but: PatientConnection) -> int:
     """Close up to ``n_most`` connections that wait for their clients; returns how many."""
     waiting = [

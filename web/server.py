@@ -9,7 +9,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from agl1k_core.errors import Agl1kError
-from web.connections import check_all, limited_to, most_connections
+from web.connections import check_all, give_up_all, limited_to, most_connections
 from web.gradio_adapter import end_streams
 
 #: How many connections the operating system keeps until they are accepted. If descriptors run out,
@@ -19,7 +19,7 @@ _TICKS_PER_S = 10
 
 
 class _PatientServer(uvicorn.Server):
-    """Ends the event streams of open pages before it waits for requests to end."""
+    """Ends event streams and half-sent requests before it waits for requests to end."""
 
     async def on_tick(self, counter: int) -> bool:
         if counter % _TICKS_PER_S == 0:
@@ -28,6 +28,7 @@ class _PatientServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         end_streams(self.config.loaded_app.app)
+        give_up_all(self.server_state.connections)
         await super().shutdown(sockets)
 
 

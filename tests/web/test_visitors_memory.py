@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import gradio as gr
 import pytest
@@ -25,7 +26,7 @@ class Visit:
         with Page() as page:
             text, told = gr.Textbox(), gr.JSON()
             gr.Button().click(self.board, text, told, queue=False, api_name="board")
-            private = {"queue": False, "api_visibility": "private"}
+            private: dict[str, Any] = {"queue": False, "api_visibility": "private"}
             gr.Button().click(self.board, text, told, **private)
         self.n_calls = 0
         self.app = mount(FastAPI(), page)
