@@ -8,13 +8,12 @@ import logging
 import math
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from threading import Thread
 from typing import cast
 
-from agl1k_core.errors import Agl1kError
+from agl1k_core.errors import Agl1kError, UnavailableError
 from agl1k_core.files import temporary_folder
 
 if __name__ == "__main__":  # Gradio cannot even be imported without such a folder
@@ -59,6 +58,7 @@ from web.repeats import OncePerMinute
 from web.server import listening, serve
 from web.settings import Settings
 from web.static import mount_static
+from web.unavailable import explain_unavailable
 
 log = logging.getLogger("agl1k")
 
@@ -71,6 +71,14 @@ TABS = ("play", "leaderboard", "submit", "about")
 
 
 @dataclass(frozen=True)
+class Quotas:
+    """What everybody together may do within an hour."""
+
+    rounds: Quota
+    files: Quota
+
+
+@dataclass(frozen=True)
 class Services:
     """Everything that the pages are built from."""
 
@@ -80,6 +88,7 @@ class Services:
     clips: ClipStore
     boards: Mapping[str, Board]
     game: Game
+    quotas: Quotas
     publisher: Publisher | None
 
     def start(self) -> None:
@@ -92,12 +101,17 @@ class Services:
         """End background work, push what still waits, and close the database."""
         self.clips.close()
         if self.publisher is not None:
-            self.publisher.stop(self.settings.store.hub.flush_s)
+            with suppress(UnavailableError):  # logged; what waits is pushed after the next start
+                self.publisher.stop(self.settings.store.hub.flush_s)
         self.database.close()
 
     def notice(self) -> str:
         """The current problems, as HTML for everybody; "" if there are none."""
         return frame.notice_html(self.publisher.notice() if self.publisher else "")
+
+    def problems(self) -> list[str]:
+        """Why players cannot play at the moment; empty if they can."""
+        return [*unready(self.database, self.publisher), *self.quotas.rounds.problems()]
 
     def own_id(self, player_token: object) -> str:
         """The player's id, as Markdown for the About tab."""
@@ -110,24 +124,31 @@ def open_services(settings: Settings) -> Services:
     tags = {slug: read_tags(source.audio_dir) for slug, source in registry.benchmarks.items()}
     database = Database(settings.store.database)
     publisher = publisher_for(settings.store.hub, database)
+    n_files = settings.publish_per_hour
+    quotas = Quotas(
+        Quota("rounds started", settings.rounds_per_hour, ROUNDS_EACH),
+        Quota("files published", n_files, math.ceil(n_files * PUBLISH_SHARE)),
+    )
     admit = {} if publisher is None else {"admit": publisher.admit}
     hidden = HiddenNicknames(ModerationLog(database))
     guesses = GuessStore(database, is_hidden=hidden, **admit)
-    submissions = SubmissionStore(database, admit=_publishing(settings, publisher))
-    rounds = Quota("rounds started", settings.rounds_per_hour, ROUNDS_EACH)
+    submissions = SubmissionStore(database, admit=_publishing(quotas.files, publisher))
     clips = ClipStore(settings.config.data_dir / "clips")
     boards = _boards(registry, settings, submissions, guesses)
     secret = settings.secret.encode() or database.secret("tokens")
     content = Content(registry.benchmarks, clips, _model_answers(boards), tags)
-    game = Game(content, guesses, secret, Surroundings(admit=rounds.take))
+    game = Game(
+        content,
+        guesses,
+        secret,
+        Surroundings(admit=quotas.rounds.take, give_back=quotas.rounds.give_back),
+    )
     database.serve()
-    return Services(settings, registry, database, clips, boards, game, publisher)
+    return Services(settings, registry, database, clips, boards, game, quotas, publisher)
 
 
-def _publishing(settings: Settings, publisher: Publisher | None) -> Callable[[str], None]:
+def _publishing(quota: Quota, publisher: Publisher | None) -> Callable[[str], None]:
     """A function that raises ``Agl1kError`` if somebody may store no submission at present."""
-    in_all = settings.publish_per_hour
-    quota = Quota("files published", in_all, math.ceil(in_all * PUBLISH_SHARE))
 
     def admit(who: str) -> None:
         if publisher is not None:
@@ -231,11 +252,12 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=lambda _: running(services),
     )
     app.state.services = services
-    app.include_router(health_router(partial(unready, services.database, services.publisher)))
+    app.include_router(health_router(services.problems))
     app.include_router(clip_router(services.clips, services.game.resolve))
     app.include_router(leaderboard_router(services.boards))
     app.add_middleware(EndingWithSlash)
     mount_static(app)
+    explain_unavailable(app)
     app.add_middleware(WholeTexts)
     app.add_middleware(BodyLimit, max_bytes=settings.max_upload_bytes + 2**20)
     mounted = mount(

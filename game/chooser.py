@@ -13,6 +13,7 @@ from game.picking import CLIPS_PER_ROUND
 from game.screens import day_choices, streak_html
 from game.starting import TIMERS_S
 from web.page import QUIET
+from web.threads import reading
 
 MODES = [("Free play", "free"), ("Daily five", "daily"), ("Challenge", "challenge")]
 SPEECH = [("Any sound", "any"), ("With speech", "speech"), ("Without speech", "non_speech")]
@@ -125,6 +126,7 @@ def wire_chooser(play: Play, chooser: Chooser, player: gr.BrowserState) -> None:
     def other_benchmark(slug: str) -> Any:
         return gr.update(choices=continent_choices(play.continents(slug)), value="")
 
+    @reading
     def days(token: str, slug: str) -> dict[Any, Any]:
         dailies = play.dailies(token, slug)
         choices = day_choices(dailies.entries if dailies else ())

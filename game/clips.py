@@ -35,6 +35,7 @@ from agl1k_core.benchmarks import (
 )
 from agl1k_core.errors import Agl1kError
 from agl1k_core.http import Patience
+from web.threads import writing
 
 log = logging.getLogger(__name__)
 
@@ -294,13 +295,14 @@ def clip_router(store: ClipStore, resolve: Resolve) -> APIRouter:
     router = APIRouter()
     slow = CapacityLimiter(_MAX_SLOW)
 
+    @writing
     def look_up(token: str) -> tuple[Benchmark, str, PreparedClip | None] | None:
         found = resolve(token)
         return (*found, store.cached(*found)) if found else None
 
     @router.api_route("/clip/{token}", methods=["GET", "HEAD"], include_in_schema=False)
     async def clip(token: str, request: Request) -> Response:
-        found = await to_thread.run_sync(look_up, token)
+        found = await look_up(token)
         if found is None:
             return _plain(404, NO_SUCH_SOUND)
         benchmark, key, prepared = found

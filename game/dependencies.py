@@ -96,8 +96,12 @@ class Content:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Time, randomness, and the limit on rounds."""
+    """Time, randomness, and the limit on rounds.
+
+    ``give_back`` is called if an admitted round could not be stored.
+    """
 
     clock: Clock = _utc_now
     rng: random.Random = field(default_factory=random.SystemRandom)
     admit: Admission = _admit_all
+    give_back: Admission = _admit_all

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from agl1k_core.errors import Agl1kError
+from agl1k_core.errors import Agl1kError, UnavailableError
 from game.picking import CLIPS_PER_ROUND, Filters
 from game.reveal import outcome_in_words, share_text
 from game.rounds import Game
@@ -47,8 +47,9 @@ class Play:
     """The handlers of the play tab over one ``Game``.
 
     Tokens are kept by the browser. A problem that a player can act on becomes the ``message``
-    of a ``Screen`` that leaves the rest of the page unchanged. ``benchmarks``: slugs, the default
-    first; the others are played if its recordings are not available.
+    of a ``Screen`` that leaves the rest of the page unchanged; ``UnavailableError`` is raised.
+    ``benchmarks``: slugs, the default first; the others are played if its recordings are not
+    available.
     """
 
     def __init__(self, game: Game, benchmarks: Sequence[str]) -> None:
@@ -61,6 +62,8 @@ class Play:
         token = str(player) if known else self._game.new_player()
         try:
             return _screen(token, self._opened(token, href), href)
+        except UnavailableError:
+            raise  # another round would not work either, and this one is still there
         except Agl1kError as error:
             return self._fallback(token, str(error), href)
 
@@ -81,6 +84,8 @@ class Play:
                 view = self._game.resume(player) or self._game.start_free(player, benchmark)
                 screen = _screen(player, view, href)
                 return replace(screen, message=_lines([*messages, screen.message]))
+            except UnavailableError:
+                raise
             except Agl1kError as error:
                 messages.append(str(error))
         return Screen(player, stage="none", message=_lines(messages))
@@ -159,6 +164,8 @@ class Play:
         """The days to choose from and the streak; None for an unknown player."""
         try:
             return self._game.dailies(player, benchmark, limit=_DAYS_LISTED)
+        except UnavailableError:
+            raise
         except Agl1kError:
             return None
 
@@ -174,6 +181,8 @@ class Play:
     def _guarded(self, player: str, act: Callable[[], RoundView], href: str = "") -> Screen:
         try:
             return _screen(player, act(), href)
+        except UnavailableError:
+            raise  # the page stays as it is, with its pin
         except Agl1kError as error:
             # only a valid player token is sent back: anything else may contain anything
             known = self._game.player_id(player) is not None

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from agl1k_core.benchmarks import Benchmark
-from agl1k_core.errors import Agl1kError
+from agl1k_core.errors import Agl1kError, UnavailableError
 from game.daily import DailyRecord
 from game.dependencies import Content, Surroundings
 from game.guessing import new_guess
@@ -133,10 +133,13 @@ class Game:
         last = self._store.latest_round(player_id) if player_id else None
         if last is None:
             return None
-        with suppress(Agl1kError):
+        try:
             opened = self._opened(last)
             return None if self._is_long_over(opened) else self._presenter.now(opened)
-        return None
+        except UnavailableError:
+            raise  # the round is still there
+        except Agl1kError:
+            return None
 
     def _is_long_over(self, opened: OpenRound) -> bool:
         if not opened.is_over:
@@ -188,9 +191,16 @@ class Game:
             return None
         round_, position = found
         if position == round_.position and round_.clip_started_utc is None:
-            with suppress(Agl1kError):  # another tab has just moved on
-                self._store.start_clip(round_.round_id, position, self._clock())
+            self._start_clip(round_.round_id, position)
         return self._recording(round_, position)
+
+    def _start_clip(self, round_id: str, position: int) -> None:
+        try:
+            self._store.start_clip(round_id, position, self._clock())
+        except UnavailableError:
+            raise  # otherwise the clip could be heard before its time runs
+        except Agl1kError:
+            pass  # another tab has just moved on
 
     def _audible(self, clip_token: object) -> tuple[Round, int] | None:
         claimed = self._tokens.read_clip(clip_token)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, date
 
 from agl1k_core.benchmarks import Benchmark
-from agl1k_core.errors import Agl1kError
+from agl1k_core.errors import Agl1kError, UnavailableError
 from game.daily import DailySchedule
 from game.dependencies import Content, Surroundings
 from game.open_round import OpenRound
@@ -150,7 +150,11 @@ class RoundFactory:
 
     def _begin(self, source: Benchmark, draft: Round) -> OpenRound:
         self._surroundings.admit(draft.player_id)
-        return OpenRound.begin(self._store, source, draft)
+        try:
+            return OpenRound.begin(self._store, source, draft)
+        except UnavailableError:
+            self._surroundings.give_back(draft.player_id)
+            raise
 
     def _past_day(self, day: date | str | None) -> date:
         today = self.today()

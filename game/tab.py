@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from game.screens import Screen, Sound, history_html, message_html
 from ui.player import ClipPlayer, clip_value
 from ui.worldmap import WorldMap
 from web.page import QUIET
+from web.threads import writing
 
 #: Not a secret: a browser can read it anyway, and everything that must not be forged is signed.
 _BROWSER_KEY = "agl1k"
@@ -61,7 +62,7 @@ Updates = dict[Any, Any]
 class PlayTab:
     """What the page needs from the tab: the function, inputs and outputs of its load event."""
 
-    open: Callable[..., Updates]
+    open: Callable[..., Awaitable[Updates]]
     inputs: list[Any]
     outputs: list[Any]
 
@@ -104,6 +105,7 @@ def build_play(
     _wire(play, parts, nickname)
     _wire_chooser(play, chooser, parts, nickname)
 
+    @writing
     def opened(player: object, _: object, history: object, href: object) -> Updates:
         screen = play.open(player, str(href or ""))
         kept = remembered(history, screen.history_entry)
@@ -161,9 +163,10 @@ def lay_out(tiles: str, waiting_status: str, waiting_result: str) -> Parts:
 
 
 def _wire(play: Play, parts: Parts, nickname: gr.BrowserState) -> None:
-    def answered(act: Callable[..., Screen]) -> Callable[..., Updates]:
-        return lambda *inputs: updates(parts, act(*inputs))
+    def answered(act: Callable[..., Screen]) -> Callable[..., Awaitable[Updates]]:
+        return writing(lambda *inputs: updates(parts, act(*inputs)))
 
+    @writing
     def next_clip(player: str, token: str, history: object, href: object) -> Updates:
         return updates(parts, play.go_on(player, token, str(href or "")), history)
 
@@ -183,6 +186,7 @@ def _wire(play: Play, parts: Parts, nickname: gr.BrowserState) -> None:
 
 
 def _wire_chooser(play: Play, chooser: Chooser, parts: Parts, nickname: gr.BrowserState) -> None:
+    @writing
     def begun(player: str, history: object, *wished: Any) -> Updates:
         screen = play.start(player, wish_of(*wished))
         if screen.stage is None:

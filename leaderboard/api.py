@@ -9,13 +9,14 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
-from agl1k_core.errors import Agl1kError
+from agl1k_core.errors import Agl1kError, UnavailableError
 from leaderboard import export, render
 from leaderboard.board import Board
 from leaderboard.compare import compare, to_json
 from leaderboard.examples import example_csv, example_json
 from leaderboard.query import Query, complaints, parse
 from leaderboard.view import View, make_view, subset_sizes
+from web.threads import reading
 
 Boards = Mapping[str, Board]
 
@@ -27,37 +28,45 @@ def leaderboard_router(boards: Boards) -> APIRouter:
     router = APIRouter(prefix="/api/leaderboard", tags=["leaderboard"])
 
     @router.get("", summary="Rows of a board as JSON")
+    @reading
     def as_json(request: Request) -> dict[str, Any]:
         query = _strict_query(boards, request)
         return export.to_json(make_view(boards[query.board], query))
 
     @router.get(".csv", summary="Rows of a board as CSV", response_class=PlainTextResponse)
+    @reading
     def as_csv(request: Request) -> Response:
         query = _strict_query(boards, request)
         text = export.to_csv(make_view(boards[query.board], query))
         return _file(text, f"{query.board}-leaderboard.csv", "text/csv")
 
     @router.get("/compare", summary="Paired differences of two rows")
+    @reading
     def as_comparison(
         board: str, first: str, second: str, answered: bool = False
     ) -> dict[str, Any]:
         try:
             return to_json(compare(_board(boards, board), first, second, answered=answered))
+        except UnavailableError:
+            raise
         except Agl1kError as error:
             raise HTTPException(404, str(error)) from None
 
     @router.get("/example.csv", summary="An example prediction file in CSV")
+    @reading
     def as_example_csv(board: str = "") -> Response:
         chosen = _board(boards, board)
         return _file(example_csv(chosen.benchmark), f"example-{chosen.slug}.csv", "text/csv")
 
     @router.get("/example.json", summary="An example prediction file in JSON")
+    @reading
     def as_example_json(board: str = "") -> Response:
         chosen = _board(boards, board)
         text = example_json(chosen.benchmark)
         return _file(text, f"example-{chosen.slug}.json", "application/json")
 
     @router.get("/page", include_in_schema=False)
+    @reading
     def as_page(request: Request) -> HTMLResponse:
         return HTMLResponse(board_page(boards, request.url.query), headers=_FRESH)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from agl1k_core import predictions, scoring
 from agl1k_core.benchmarks import Benchmark
-from agl1k_core.errors import Agl1kError
+from agl1k_core.errors import Agl1kError, UnavailableError
 from agl1k_core.scoring import BASELINES, FEWEST_CLIPS, SCORER_VERSION, Evaluation, Rank
 from leaderboard import people
 from leaderboard.published import reported_rows, with_reported
@@ -235,6 +235,8 @@ class Board:
             return scoring.evaluate(
                 benchmark, read, intervals=False
             ), ""  # its intervals are stored
+        except UnavailableError:
+            raise  # not a fault of the file
         except Agl1kError:
             return None, _NO_FILE
 

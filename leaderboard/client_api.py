@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 import gradio as gr
 
-from agl1k_core.errors import Agl1kError
+from agl1k_core.errors import Agl1kError, UnavailableError
 from leaderboard import submit
 from leaderboard.api import Boards, view_of
 from leaderboard.board import Board
@@ -25,6 +25,7 @@ from leaderboard.scoring_queue import ScoringQueue
 from leaderboard.submit_tab import max_bytes, run_dry
 from leaderboard.upload import Upload
 from web.settings import Settings
+from web.threads import reading, writing
 
 Json = dict[str, Any]
 
@@ -62,6 +63,8 @@ class Endpoints:
         """Paired differences of two rows, by their ``row_id``."""
         try:
             return to_json(compare(self.board_of(board), first, second))
+        except UnavailableError:
+            raise
         except Agl1kError as error:
             raise refused(str(error)) from None
 
@@ -98,6 +101,8 @@ class Endpoints:
                 max_bytes=max_bytes(self.settings),
                 who=(request.session_hash or "") if request else "",
             )
+        except UnavailableError:
+            raise
         except Agl1kError as error:
             raise refused(str(error)) from None
         Path(file).unlink(missing_ok=True)  # it is stored now
@@ -115,6 +120,8 @@ class Endpoints:
         store = next(iter(self.boards.values())).submissions
         try:
             message = submit.withdraw(store, submission_id or "", withdraw_key or "")
+        except UnavailableError:
+            raise
         except Agl1kError as error:
             raise refused(str(error)) from None
         return {"withdrawn": True, "message": message}
@@ -139,10 +146,10 @@ def build_endpoints(boards: Boards, settings: Settings, scoring_queue: ScoringQu
             gr.Button(name).click(function, inputs, answer, queue=False, api_name=name)
 
         board = text("board")
-        expose(endpoints.leaderboard, [board, text("query")])
-        expose(endpoints.compare, [board, text("first"), text("second")])
+        expose(reading(endpoints.leaderboard), [board, text("query")])
+        expose(reading(endpoints.compare), [board, text("first"), text("second")])
         expose(scoring_queue.queued(endpoints.dry_run, _busy), [file, board])
         about = [text("organisation"), text("link"), text("weights"), text("prompt")]
         described = [text("model"), *about, text("model_date")]
         expose(scoring_queue.queued(endpoints.publish, _busy), [file, board, *described])
-        expose(endpoints.withdraw, [text("submission_id"), text("withdraw_key")])
+        expose(writing(endpoints.withdraw), [text("submission_id"), text("withdraw_key")])

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
-from agl1k_core.errors import Agl1kError
+from agl1k_core.errors import Agl1kError, UnavailableError
 
 #: Scoring a file takes memory and a processor.
 FILES_AT_ONCE = 2
@@ -49,6 +49,8 @@ class ScoringQueue:
         async def waiting(*args: Any) -> Result:
             try:
                 return await self.run(function, *args)
+            except UnavailableError:
+                raise
             except Agl1kError as error:
                 return busy(error)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import gradio as gr
 
-from agl1k_core.errors import Agl1kError
+from agl1k_core.errors import Agl1kError, UnavailableError
 from leaderboard import render
 from leaderboard.api import Boards
 from leaderboard.reports import Report
@@ -26,6 +26,7 @@ from leaderboard.tab import Shown, script
 from leaderboard.upload import Upload
 from web import login
 from web.settings import Settings
+from web.threads import writing
 
 _GONE = "The file is no longer on the server. Drop it again."
 _WHY_SIGN_IN = (
@@ -80,6 +81,8 @@ def publish_upload(
         published = publish(
             data, file.name, form, boards[slug], max_bytes=most, owner=by.owner, who=by.session
         )
+    except UnavailableError:
+        raise
     except Agl1kError as error:
         return not_published(error)
     except OSError:
@@ -104,6 +107,8 @@ def withdraw_one(boards: Boards, submission_id: str, key: str, owner: str = "") 
     store = next(iter(boards.values())).submissions
     try:
         return render.note_page(withdraw(store, submission_id or "", key or "", owner))
+    except UnavailableError:
+        raise
     except Agl1kError as error:
         return render.problems_page(error, "Nothing was withdrawn")
 
@@ -217,6 +222,7 @@ def _withdrawal(boards: Boards) -> None:
         button = gr.Button("Withdraw")
         message = gr.HTML(apply_default_css=False)
 
+    @writing
     def on_withdraw(profile: gr.OAuthProfile | None, submission_id: str, withdraw_key: str) -> str:
         return withdraw_one(boards, submission_id, withdraw_key, login.name_of(profile))
 

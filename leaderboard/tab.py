@@ -9,7 +9,7 @@ from typing import Any
 
 import gradio as gr
 
-from agl1k_core.errors import Agl1kError
+from agl1k_core.errors import Agl1kError, UnavailableError
 from leaderboard import figures, render
 from leaderboard.api import Boards
 from leaderboard.board import Board
@@ -18,6 +18,7 @@ from leaderboard.detail import Detail, ErrorPoint, make_detail
 from ui.worldmap import Command, MapPoint, WorldMap, points_command, reset_command
 from web.page import QUIET
 from web.static import static_url
+from web.threads import reading
 
 #: Components and their new values.
 Shown = dict[Any, Any]
@@ -80,6 +81,8 @@ def compare_rows(boards: Boards, asked: Mapping[str, Any]) -> Compared:
     try:
         answered = asked.get("answered") is True
         comparison = compare(board, str(asked.get("row_id", "")), other, answered=answered)
+    except UnavailableError:
+        raise
     except Agl1kError as error:
         return Compared(render.problems_page(error, "These two cannot be compared"))
     return Compared(render.comparison_page(comparison), figures.comparison_curves(comparison))
@@ -146,6 +149,7 @@ def build_leaderboard(boards: Boards, *, tiles: str = "") -> None:
             curves: gr.update(value=compared.figure, visible=compared.figure is not None),
         }
 
+    @reading
     def on_open(event: gr.EventData) -> Shown:
         asked = _asked(event)
         opened = open_row(boards, asked)
@@ -157,6 +161,7 @@ def build_leaderboard(boards: Boards, *, tiles: str = "") -> None:
             **show_comparison(asked),
         }
 
+    @reading
     def on_compare(event: gr.EventData) -> Shown:
         return show_comparison(_asked(event))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,8 +34,6 @@ _PROBE = "probe"
 _PROBE_BYTES = {"sqlite": 96 * 2**10, "postgresql": 16 * 2**10}
 #: Longest time in which PostgreSQL vacuums a table.
 _SCRUB_S = 600.0
-#: A cause that stays is logged once in this time.
-_LOGGED_EVERY_S = 60.0
 
 
 class Database:
@@ -53,7 +50,6 @@ class Database:
         self._on_sqlite = self.url.get_backend_name() == "sqlite"
         self._waits = Waits(lock_s=busy_s)
         self._is_served = False
-        self._logged = ("", 0.0)
         in_memory = self._on_sqlite and self.url.database in (None, "", ":memory:")
         self._file = None if in_memory or not self._on_sqlite else self._prepared_file()
         self._identity: object = None
@@ -256,10 +252,7 @@ class Database:
         told = sentence.format(where=self._where)
         if not self._is_served:
             return UnavailableError(told)
-        last, logged_s = self._logged
-        if told != last or time.monotonic() - logged_s > _LOGGED_EVERY_S:
-            self._logged = (told, time.monotonic())
-            log.warning("event=database_failed: %s", told)
+        log.warning("event=database_failed: %s", told)
         return UnavailableError(failures.FOR_EVERYBODY)
 
 

@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.requests import ClientDisconnect
 
-from agl1k_core.errors import Agl1kError
+from agl1k_core.errors import Agl1kError, UnavailableError
 from web.gradio_adapter import (
     UnknownEndpointError,
     bounded,
@@ -20,6 +20,7 @@ from web.gradio_adapter import (
     treat_as_launched,
 )
 from web.inputs import problem_of
+from web.unavailable import note
 
 #: An event that runs at once, shows no progress, and is not an endpoint for others.
 QUIET: Mapping[str, Any] = {
@@ -52,6 +53,9 @@ class Page(gr.Blocks):
         leave_event()
         try:
             answer: dict[str, Any] = await super().process_api(block_fn, inputs, *args, **kwargs)
+        except UnavailableError as error:
+            note(error)
+            raise gr.Error(str(error), print_exception=False) from None
         except Agl1kError as error:
             raise gr.Error(str(error), print_exception=False) from None
         except gr.Error as error:

@@ -56,12 +56,34 @@ class Quota:
             self._taken.append((now, who))
             self._by_one[who] += 1
 
+    @property
+    def left(self) -> int:
+        """How many more are allowed at the moment, by everybody together."""
+        with self._lock:
+            self._forget(self._clock() - WINDOW_S)
+            return self._in_all - len(self._taken)
+
+    def problems(self) -> list[str]:
+        """Why the site is not ready if everybody needs this quota; empty if some is left."""
+        return [] if self.left else [f"this hour's limit of {self._what} is used up"]
+
+    def give_back(self, who: str = "") -> None:
+        """Take one back that was counted for nothing."""
+        with self._lock:
+            found = next((taken for taken in reversed(self._taken) if taken[1] == who), None)
+            if found is not None:
+                self._taken.remove(found)
+                self._count_less(who)
+
     def _forget(self, before: float) -> None:
         while self._taken and self._taken[0][0] <= before:
             _, who = self._taken.popleft()
-            self._by_one[who] -= 1
-            if not self._by_one[who]:
-                del self._by_one[who]
+            self._count_less(who)
+
+    def _count_less(self, who: str) -> None:
+        self._by_one[who] -= 1
+        if not self._by_one[who]:
+            del self._by_one[who]
 
 
 def _when(since: float, now: float) -> str:

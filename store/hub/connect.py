@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-
 from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.hub.publisher import Limits, Publisher
 from store.hub.remote import Remote
 from store.options import HubOptions
 
-log = logging.getLogger("agl1k.hub")
+#: How long a health check waits for the database.
+PROBE_S = 1.0
 
 
 def remote_for(options: HubOptions) -> Remote | None:
@@ -35,8 +34,7 @@ def unready(database: Database, publisher: Publisher | None) -> list[str]:
     """Why the app is not ready for players; empty if it is."""
     problems = [] if publisher is None else publisher.problems()
     try:
-        database.check_writable()
-    except Agl1kError as error:
-        log.warning("event=unready: %s", error)  # names the database, so it is only logged
+        database.check_writable(PROBE_S)
+    except Agl1kError:
         problems.append("the database cannot be written; the server's log says why")
     return problems

@@ -55,7 +55,7 @@ def new_game(toy: Benchmark, guess_store: GuessStore, clock: Clock) -> Callable[
 
     def make(**options: Any) -> Game:
         store = options.pop("store", guess_store)
-        admit = {"admit": options.pop("admit")} if "admit" in options else {}
+        admit = {name: options.pop(name) for name in ("admit", "give_back") if name in options}
         content = Content(**{"benchmarks": {toy.slug: toy}, "clips": ToyClips(), **options})
         surroundings = Surroundings(clock, random.Random(next(seeds)), **admit)
         return Game(content, store, SECRET, surroundings)

@@ -9,9 +9,12 @@ from dataclasses import asdict
 import pytest
 
 from agl1k_core.benchmarks import Benchmark
+from agl1k_core.errors import UnavailableError
 from game.handlers import NO_PIN, Play, Wish
 from game.rounds import Game
 from game.screens import Screen
+from store.database import Database
+from store.guesses import Guess, GuessStore, Round
 from tests.support.toy_game import Clock, ToyClips
 from ui.model_guess import ModelGuess
 
@@ -269,3 +272,46 @@ def test_models_guesses_are_shown_after_the_guess_only(
     assert "500 km" in (revealed.result or "")
     assert revealed.map_command is not None
     assert [model["name"] for model in revealed.map_command["models"]] == ["<b>Bold</b>"]
+
+
+class AwayStore(GuessStore):
+    """A store that can be told to be unavailable."""
+
+    away = False
+
+    def latest_round(self, player_id: str) -> Round | None:
+        self._leave()
+        return super().latest_round(player_id)
+
+    def record(self, guess: Guess) -> Guess:
+        self._leave()
+        return super().record(guess)
+
+    def daily_rounds(self, player_id: str) -> list[Round]:
+        self._leave()
+        return super().daily_rounds(player_id)
+
+    def _leave(self) -> None:
+        if self.away:
+            raise UnavailableError("The database is away.")
+
+
+def test_an_unavailable_store_changes_nothing_on_the_page_and_no_round(
+    new_game: Callable[..., Game], migrated: Database, toy: Benchmark
+) -> None:
+    store = AwayStore(migrated)
+    play = Play(new_game(store=store), [toy.slug])
+    first = play.open("")
+    player, token = first.player, str(first.round)
+    store.away = True
+    for act in (
+        lambda: play.open(player),
+        lambda: play.submit(player, token, PIN),
+        lambda: play.submit(player, "", PIN),
+        lambda: play.dailies(player, toy.slug),
+    ):
+        with pytest.raises(UnavailableError):
+            act()
+    store.away = False
+    assert play.open(player).round == first.round
+    assert play.submit(player, token, PIN).stage == "revealed"

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from agl1k_core.benchmarks import Benchmark
-from agl1k_core.errors import Agl1kError
+from agl1k_core.errors import Agl1kError, UnavailableError
 from game.picking import Filters
 from game.replacement import REPLACED
 from game.rounds import OWN_ROUND, Game
 from game.tokens import challenge_code
 from game.views import RoundView, Streak
 from store.database import Database
-from store.guesses import GuessStore
+from store.guesses import GuessStore, Round
 from tests.support.toy_game import Clock, ToyClips, current_clip, play, summary_of
 
 
@@ -329,3 +329,30 @@ def test_a_refused_round_is_an_error_and_nothing_is_stored(
     with pytest.raises(Agl1kError, match="Enough for now"):
         game.start_free(player, "toy")
     assert game.resume(player) is None
+
+
+class AwayStore(GuessStore):
+    """A store that can be told to be unavailable for writing."""
+
+    away = False
+
+    def add_round(self, new: Round) -> Round:
+        if self.away:
+            raise UnavailableError("The database is away.")
+        return super().add_round(new)
+
+
+def test_a_round_that_cannot_be_stored_does_not_count(
+    new_game: Callable[..., Game], migrated: Database
+) -> None:
+    taken: list[str] = []
+    store = AwayStore(migrated)
+    game = new_game(admit=taken.append, give_back=taken.remove, store=store)
+    player = game.new_player()
+    store.away = True
+    with pytest.raises(UnavailableError):
+        game.start_free(player, "toy")
+    assert taken == []
+    store.away = False
+    game.start_free(player, "toy")
+    assert taken == [game.player_id(player)]

@@ -162,6 +162,10 @@ class Player(Visitor):
         self._shown(self.call(event, self.player, self.round, *pins, self.nickname))
 
     def _shown(self, answer: httpx.Response) -> None:
+        if answer.status_code == 503:  # the page shows the sentence and stays as it is
+            assert int(answer.headers["Retry-After"]) > 0
+            self.message = answer.json()["error"]
+            return
         assert answer.status_code == 200, answer.text
         told = answer.json()["data"]
         self.player, self.message = told[0], told[6]

@@ -61,3 +61,27 @@ def test_refusals_do_not_count_and_nothing_is_kept_forever() -> None:
 
 class Id(str):
     """An id that can be referred to weakly."""
+
+
+def test_what_was_counted_for_nothing_is_given_back() -> None:
+    quota = Quota("rounds started", 2, 1)
+    assert (quota.left, quota.problems()) == (2, [])
+    quota.take("ann")
+    quota.take("bob")
+    assert quota.problems() == ["this hour's limit of rounds started is used up"]
+    quota.give_back("ann")
+    quota.give_back("nobody")
+    assert quota.left == 1
+    with pytest.raises(Agl1kError):
+        quota.take("bob")
+    quota.take("ann")
+    assert quota.left == 0
+
+
+def test_what_is_left_grows_again() -> None:
+    clock = Clock()
+    quota = Quota("files published", 1, clock=clock)
+    quota.take()
+    assert quota.left == 0
+    clock.now = 3600
+    assert quota.left == 1
