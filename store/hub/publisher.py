@@ -80,6 +80,8 @@ class Publisher:
         self._closed_until = 0.0
         self._is_read_back = False
         self._tree = Tree("")
+        self._page_is_old = False
+        self._released = 0
         self._unreadable: set[str] = set()
         self._told: set[str] = set()
         self._failures = 0
@@ -131,8 +133,8 @@ class Publisher:
 
     @property
     def waiting_rows(self) -> int:
-        """About how many rows the Hub does not have yet."""
-        return self._backlog.rows + self._admitted
+        """About how many rows the Hub never had; not those of a dataset that lost them."""
+        return max(0, self._backlog.rows - self._released) + self._admitted
 
     def notice(self) -> str:
         """A sentence for the page if something is wrong, or ""."""
@@ -216,6 +218,7 @@ class Publisher:
         try:
             self._admitted = 0
             self._backlog = self._outbox.backlog()
+            self._released = min(self._released, self._backlog.rows)
         except Agl1kError as error:
             log.warning("event=failed: %s", error)
         state = {BEHIND: "behind", FULL: "full"}.get(self.notice(), "")
@@ -257,6 +260,8 @@ class Publisher:
             log.info("event=read_back files=%d rows=%d", found.files, found.rows)
         self._is_read_back = True
         if found.released:
+            self._released += found.released
+            self._page_is_old = True  # it counts rows that are gone
             log.warning(
                 "event=missing rows=%d: the dataset does not have them any more; they are "
                 "published again", found.released,
@@ -276,15 +281,17 @@ class Publisher:
             made = self.remote.commit(_message(files), content | page, parent=self._tree.revision)
             self._outbox.confirm(content)
             self._tree = _after(self._tree, made, content | page)
+            self._page_is_old = False
             rows = sum(file.n_rows for file in files)
             log.info("event=pushed files=%d rows=%d commit=%s", len(files), rows, made)
 
     def _page_for(self, files: list[Shard]) -> dict[str, bytes]:
         """The dataset's page, if these files need one that declares more than the current page."""
         kinds = {kind.name for file in files if (kind := kind_of(file.name))}
-        if self._declared is not None and kinds <= self._declared:
+        if not self._page_is_old and self._declared is not None and kinds <= self._declared:
             return {}
-        return self._page(kinds, [file.name for file in files])
+        pushing = [file.name for file in files]
+        return self._page(kinds, pushing, anew=self._page_is_old)
 
     def _page(
         self, kinds: set[str], pushing: Sequence[str] = (), *, anew: bool = False

@@ -15,7 +15,7 @@ from store.hub.comparing import compare, count_there, mend
 from store.hub.forget import forget
 from store.hub.layout import GUESSES, KINDS, kind_of, shard_name, to_parquet
 from store.hub.outbox import Outbox
-from store.hub.publisher import Publisher
+from store.hub.publisher import Limits, Publisher
 from store.hub.remote import HubError, Remote
 from store.hub.rewriting import join_days
 from store.submissions import SubmissionStore
@@ -337,13 +337,37 @@ def test_joined_files_are_no_difference(hub: FakeHub, database: Database, fill: 
     assert sum(kind_of(name) is not None for name in hub.repo().head.files) == 2
 
 
-def test_the_page_claims_only_what_is_there(hub: FakeHub, database: Database, fill: Fill) -> None:
+@pytest.mark.parametrize("page_is_left", [True, False])
+def test_the_page_claims_only_what_is_there(
+    hub: FakeHub, database: Database, fill: Fill, page_is_left: bool
+) -> None:
     fill(database, 6)
     publisher = Publisher(database, remote_to(hub))
     publisher.push()
-    del hub.repos["tester/plays"]
+    if page_is_left:
+        files = hub.repo().head.files
+        kept = {name: blob for name, blob in files.items() if kind_of(name) is None}
+        hub.repo().add("clean", kept)
+    else:
+        del hub.repos["tester/plays"]
     fill(database, 3, "later")
     publisher.push()
     page = hub.repo().head.files["README.md"].data.decode()
     assert f"{len(rows_on(hub, 'guesses'))} rows." in page
     assert f"{len(rows_on(hub, 'skips'))} rows." in page
+
+
+def test_a_dataset_that_lost_its_rows_does_not_stop_players(
+    hub: FakeHub, database: Database, fill: Fill
+) -> None:
+    fill(database, 8)
+    publisher = Publisher(database, remote_to(hub), Limits(max_rows=4))
+    publisher.turn()
+    del hub.repos["tester/plays"]
+    hub.fail(path="/commit/", status=507)
+    publisher.turn()
+    assert Outbox(database).backlog().rows == 8
+    publisher.admit()
+    assert publisher.problems() == []
+    publisher.turn()
+    assert agree(database, hub)
