@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from agl1k_core.audio import limits
 from agl1k_core.audio._flac import flac_check
 from agl1k_core.audio._mp3 import copy_delays, mp3_sound
 from agl1k_core.errors import Agl1kError
@@ -106,6 +107,8 @@ class Recording:
         FFmpeg's names of the container format.
     declared_s
         Duration in seconds according to the header; None if the header does not say.
+    expected_s
+        Duration in seconds at most, by the size of the file; None for compressed sound.
     """
 
     def __init__(self, container: av.container.InputContainer) -> None:
@@ -120,8 +123,11 @@ class Recording:
         # Taken from the frame: HE-AAC decodes at twice the rate that the header declares.
         self.sample_rate_hz: int = first.sample_rate
         self.channels: int = first.layout.nb_channels
+        limits.check_format(self.sample_rate_hz, self.channels)
         self._layout = first.layout
         self._frames = itertools.chain([first], self._frames)
+        bit_rate = stream.codec_context.bit_rate if self.codec.startswith("pcm_") else None
+        self.expected_s = 8 * container.size / bit_rate if bit_rate else None
         self.declared_s = _declared_s(container, stream)
         if self._flac:
             self.declared_s = self._flac.n_declared / self.sample_rate_hz or None
@@ -149,16 +155,17 @@ class Recording:
         Raises
         ------
         Agl1kError
-            If there are no samples.
+            If there are no samples, or more than ``limits.MAX_DURATION_S``.
         """
-        found = False
+        n_found = 0
         enough = max(1, min(n_samples, _BLOCK_VALUES // self.channels))
         for packed in self._packed(enough):
             # PyAV reads past the planes of planar frames that have eight channels or more
             samples: Any = packed.to_ndarray()
             yield np.ascontiguousarray(samples.reshape(-1, self.channels).T)
-            found = True
-        if not found:
+            n_found += packed.samples
+            limits.check_duration(n_found / self.sample_rate_hz)
+        if not n_found:
             raise Agl1kError(REASONS["undecodable"])
 
     def _packed(self, n_samples: int) -> Iterator[av.AudioFrame]:
@@ -324,8 +331,16 @@ def opened_container(path: Path) -> Iterator[av.container.InputContainer]:
             raise Agl1kError(REASONS["no_sound"])
         if container.streams.audio[0].codec_context is None:
             raise Agl1kError(REASONS["unknown_codec"])
-        _forget_positions(container.streams.audio[0].codec_context)
+        _check_limits(container, container.streams.audio[0])
         yield container
+
+
+def _check_limits(container: av.container.InputContainer, stream: av.AudioStream) -> None:
+    context = stream.codec_context
+    _forget_positions(context)
+    if context.sample_rate:  # else the decoder finds out
+        limits.check_format(context.sample_rate, context.channels)
+    limits.check_declared(_duration_s(stream) or 0, container.size)
 
 
 def _forget_positions(context: av.AudioCodecContext) -> None:
@@ -339,11 +354,18 @@ def _forget_positions(context: av.AudioCodecContext) -> None:
         context.layout = f"{n_channels} channels"
 
 
-def _declared_s(container: av.container.InputContainer, stream: av.AudioStream) -> float | None:
-    is_told = not _TELLING.isdisjoint(container.format.name.split(","))
-    if not (is_told and stream.duration and stream.time_base):
+def _duration_s(stream: av.AudioStream) -> float | None:
+    """The duration that FFmpeg takes from the header, or estimates."""
+    if not (stream.duration and stream.time_base):
         return None
-    declared_s = float(stream.duration * stream.time_base)
+    return float(stream.duration * stream.time_base)
+
+
+def _declared_s(container: av.container.InputContainer, stream: av.AudioStream) -> float | None:
+    declared_s = _duration_s(stream)
+    is_told = not _TELLING.isdisjoint(container.format.name.split(","))
+    if not is_told or declared_s is None:
+        return None
     # without a header, FFmpeg estimates it from the size and the bit rate
     bit_rate = stream.codec_context.bit_rate
     guessed_s = 8 * container.size / bit_rate if bit_rate else 0.0

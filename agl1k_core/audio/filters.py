@@ -33,6 +33,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.fft
 
+from agl1k_core.audio.limits import checked_peak
 from agl1k_core.errors import Agl1kError
 
 Audio = npt.NDArray[np.floating[Any]]
@@ -83,7 +84,7 @@ def rms_energy(samples: Audio, sample_rate_hz: int) -> float:
     Raises
     ------
     Agl1kError
-        If there are no samples, or some are not finite or not floating-point.
+        If there are no samples, or some are not finite, not floating-point or out of scale.
 
     Examples
     --------
@@ -114,7 +115,7 @@ def spectral_flatness(samples: Audio, sample_rate_hz: int) -> float:
     Raises
     ------
     Agl1kError
-        If there are no samples, or some are not finite or not floating-point.
+        If there are no samples, or some are not finite, not floating-point or out of scale.
 
     Examples
     --------
@@ -148,7 +149,7 @@ def clipping_ratio(samples: Audio, sample_rate_hz: int) -> float:
     Raises
     ------
     Agl1kError
-        If there are no samples, or some are not finite or not floating-point.
+        If there are no samples, or some are not finite, not floating-point or out of scale.
 
     Examples
     --------
@@ -179,7 +180,7 @@ def acoustic_complexity(samples: Audio, sample_rate_hz: int) -> float:
     Raises
     ------
     Agl1kError
-        If there are no samples, or some are not finite or not floating-point.
+        If there are no samples, or some are not finite, not floating-point or out of scale.
 
     Examples
     --------
@@ -351,7 +352,7 @@ def measure(blocks: Iterable[Audio], sample_rate_hz: int) -> AcousticMeasures:
     Raises
     ------
     Agl1kError
-        If there are no samples, or some are not finite or not floating-point.
+        If there are no samples, or some are not finite, not floating-point or out of scale.
 
     Examples
     --------
@@ -387,11 +388,7 @@ class Measure:
         channels = np.atleast_2d(_floating(block))
         if not channels.shape[-1]:
             return
-        peak = max(float(channels.max()), -float(channels.min()))
-        if not math.isfinite(peak):
-            raise Agl1kError(
-                "Some samples are not finite (NaN or infinite). Export the recording again."
-            )
+        peak = checked_peak(channels)
         square_sum = _square_sum(channels.ravel())
         mono = _mixed(channels)
         self._n += len(mono)
@@ -572,13 +569,6 @@ def _octaves(n: int, sample_rate_hz: int) -> list[int]:
     bins = [math.ceil(edge_hz * n / sample_rate_hz) - _LOWEST_BIN for edge_hz in edges_hz]
     inside = sorted({max(0, first) for first in bins if first < n // 2 - _LOWEST_BIN})
     return inside or [0]
-
-
-def all_finite(samples: Audio) -> bool:
-    """Whether no sample is NaN or infinite; fast if none is."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        total = samples.sum()
-    return bool(np.isfinite(total) or np.isfinite(samples).all())
 
 
 def _mixed(channels: Audio) -> Audio:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -12,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agl1k_core.audio import decode
-from agl1k_core.audio.filters import all_finite
+from agl1k_core.audio.limits import MAX_PEAK
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import Deferred
 
@@ -25,6 +27,7 @@ Mono = npt.NDArray[np.float32]
 
 #: Four minutes at 16 kHz; longer sound goes to a temporary file.
 _IN_MEMORY_BYTES = 16 << 20
+_SAMPLE_BYTES = 4
 
 
 class NoRoomError(Agl1kError):
@@ -47,7 +50,7 @@ def mono_blocks(path: Path, sample_rate_hz: int, *, first_channel: bool = False)
     Yields
     ------
     ndarray of float32, shape (n,)
-        Full scale is ±1. Samples that are NaN become silence, infinite ones full scale.
+        Full scale is ±1. Samples that are NaN become silence, those out of scale full scale.
 
     Raises
     ------
@@ -113,6 +116,7 @@ class MonoBuffer:
         self.close()
         # channels may cancel each other, so the first one is kept beside their mean
         alone = (False, True) if recording.channels > 1 else (False,)
+        _check_room((recording.expected_s or 0) * self.sample_rate_hz * _SAMPLE_BYTES * len(alone))
         resamplers = [_Resampler(recording.sample_rate_hz, self.sample_rate_hz) for _ in alone]
         self._tracks = [_Track() for _ in alone]
         for block in recording.blocks():
@@ -125,6 +129,18 @@ class MonoBuffer:
     def blocks(self, *, first_channel: bool = False) -> Iterator[Mono]:
         """The blocks that ``mono_blocks`` would yield for the recording."""
         return self._tracks[-1 if first_channel else 0].blocks()
+
+
+def _check_room(n_bytes: float) -> None:
+    """Raise ``NoRoomError`` if the temporary folder is too small, before anything is decoded."""
+    if n_bytes <= _IN_MEMORY_BYTES:
+        return
+    with suppress(OSError):  # writing to it will tell
+        if n_bytes > shutil.disk_usage(tempfile.gettempdir()).free:
+            raise NoRoomError(
+                f"The sound takes {n_bytes / 1e9:.1f} GB of the temporary folder, which has less. "
+                "Free some space, or set TMPDIR to another folder, and run again."
+            )
 
 
 class _Track:
@@ -148,7 +164,7 @@ class _Track:
     def blocks(self) -> Iterator[Mono]:
         self._file.seek(0)
         for length in self._lengths:
-            yield np.frombuffer(self._file.read(4 * length), np.float32)
+            yield np.frombuffer(self._file.read(_SAMPLE_BYTES * length), np.float32)
 
     def close(self) -> None:
         self._file.close()
@@ -174,10 +190,12 @@ class _Resampler:
 
 
 def _mono(block: decode.Samples, first_channel: bool) -> Mono:
-    samples: Mono = block[0] if first_channel else block.mean(axis=0)
-    if all_finite(samples):
-        return samples
-    return np.nan_to_num(samples, nan=0.0, posinf=1.0, neginf=-1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        samples: Mono = block[0] if first_channel else block.mean(axis=0)
+        if max(samples.max(), -samples.min()) <= MAX_PEAK:
+            return samples
+    finite = np.clip(np.nan_to_num(block, nan=0.0), -1.0, 1.0)
+    return _mono(finite, first_channel)
 
 
 def _arrays(frames: list[av.AudioFrame]) -> Iterator[Mono]:
