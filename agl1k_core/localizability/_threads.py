@@ -11,14 +11,14 @@ from typing import TypeVar
 T = TypeVar("T")
 
 #: How long running tasks may go on after Ctrl-C, so that an answer that is just coming is kept.
-_GRACE_S = 1.0
+_GRACE_S = 0.5
 
 
 def run_all(tasks: Sequence[Callable[[], T]], threads: int) -> list[T]:
     """The results of tasks in their order, from several threads.
 
     An executor would wait for its threads when the process ends, and they for their servers. These
-    are daemons: after an interrupt, no task begins, and those that run have a second to end.
+    are daemons: after an interrupt, no task begins, and those that run have half a second to end.
 
     Raises
     ------
