@@ -31,12 +31,14 @@ def _zipped() -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("a.json", "[]")
+        archive.writestr("<img src=x>.json", "[]")
     return packed.getvalue()
 
 
 BAD = [
-    ("a.zip", _zipped(), "ZIP archive"),
-    ("a.json", gzip.compress(b"[]"), "gzip archive"),
+    ("a.zip", _zipped(), "with 2 files: a.json, <img src=x>.json"),
+    ("cut.gz", gzip.compress(b"[]")[:-3], "The gzip file has no end"),
+    ("bomb.gz", gzip.compress(bytes(5_000_000)), "contains more than 1 MB"),
     ("a.exe", b"MZ\0\0" * 99, "binary"),
     ("empty.json", b"", "empty"),
     ("deep.json", b"[" * 200_000, "nested too deeply"),
