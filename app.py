@@ -14,6 +14,7 @@ from threading import Thread
 from typing import cast
 
 from agl1k_core.errors import Agl1kError, UnavailableError
+from agl1k_core.file_names import shown_lines
 from agl1k_core.files import temporary_folder
 
 if __name__ == "__main__":  # Gradio cannot even be imported without such a folder
@@ -311,7 +312,7 @@ def main(arguments: list[str] | None = None) -> int:
         upload_into(settings.upload_dir)
         app = create_app(settings)
     except Agl1kError as error:
-        print(error, file=sys.stderr)  # noqa: T201 - there is no page yet
+        print(shown_lines(str(error)), file=sys.stderr)  # noqa: T201 - there is no page yet
         return 1
     except OSError as error:
         print(_not_started(error), file=sys.stderr)  # noqa: T201

@@ -19,6 +19,7 @@ from fastapi import FastAPI
 from agl1k_core.config import Config
 from agl1k_core.curation import KEEP, REJECT
 from agl1k_core.errors import Agl1kError
+from agl1k_core.file_names import shown_lines
 from agl1k_core.places import geodesic_line
 from game.clips import ClipStore, clip_router
 from game.review import LONGEST_NOTE, Review, Sheet
@@ -183,7 +184,7 @@ def main(arguments: list[str] | None = None) -> int:
         app = create_app(wanted.folder, Config.from_env(), wanted.predictions)
         listener = listening(wanted.host, wanted.port)
     except Agl1kError as error:
-        print(error, file=sys.stderr)  # noqa: T201 - there is no page yet
+        print(shown_lines(str(error)), file=sys.stderr)  # noqa: T201 - there is no page yet
         return 1
     print(f"Review on http://{wanted.host}:{wanted.port}", file=sys.stderr)  # noqa: T201
     with suppress(KeyboardInterrupt):

@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 from agl1k_core.errors import Agl1kError
+from agl1k_core.file_names import shown, shown_lines
 from store import moderating
 from store.database import Database
 from store.hub import card
@@ -40,7 +41,7 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except Agl1kError as error:
-            typer.echo(str(error), err=True)
+            typer.echo(shown_lines(str(error)), err=True)
             raise typer.Exit(1) from None
 
 
@@ -214,7 +215,7 @@ def export(
             n_rows = _export(database, folder, options.hub.dataset or str(folder))
         except OSError as error:
             raise Agl1kError(f"{folder} cannot be written: {error.strerror}.") from None
-    typer.echo(f"{n_rows} rows written to {folder}")
+    typer.echo(f"{n_rows} rows written to {shown(folder)}")
 
 
 def _export(database: Database, folder: Path, name: str) -> int:

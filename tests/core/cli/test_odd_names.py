@@ -183,3 +183,29 @@ def test_a_file_that_is_not_there_is_named_safely(
     assert result.output
     assert "\x1b" not in result.output
     assert "\udcff" not in result.output
+
+
+@pytest.mark.parametrize(
+    "name",
+    [b"caf\xe9", b"new\nline", b"esc\x1b[31m", "rtl\u202e".encode(), b"[bold]", b"{0}%s", b"x" * 240,
+     b"lit\\xe9", b"a,b;c", b"\x01", b"~", b"-o"],
+)  # fmt: skip
+def test_files_with_odd_names_are_read_and_written(
+    tmp_path: Path, name: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = f"./{os.fsdecode(name)}"
+    ratings = "key,error_km,class,presence,judge,rating\na,10,Speech,0.5,Ann,1\n"
+    Path(f"{path}.r").write_text(ratings)
+    for command in (
+        ["baseline", "random", "-o", path],
+        ["score", path],
+        ["validate", path],
+        ["compare", path, path],
+        ["localizability", "fit", f"{path}.r", "-o", f"{path}.m"],
+        ["localizability", "report", f"{path}.m", f"{path}.r"],
+    ):
+        result = run(*command)
+        assert result.exit_code == 0, result.output
+        assert not {"\x1b", "\x01", "\u202e"} & {*result.output}
+        result.output.encode("utf-8")
