@@ -172,13 +172,18 @@ class ApiJudge:
             host_of(self.base_url)
             return retrying(self.patience)(self._ask, prompt, categories)
         except TransientError as error:
-            advice = f"Check the address {self.base_url} and the network."
             raise Agl1kError(
-                f"{self.model} was tried {self.patience.tries} and {error}. "
-                f"{advice if error.unreachable else 'Try again later.'}"
+                f"{self.model} was tried {self.patience.tries} and {error}. {self._advice(error)}"
             ) from None
         except Agl1kError as error:
             raise Agl1kError(f"{self.model}: {error}") from None
+
+    def _advice(self, error: TransientError) -> str:
+        if error.unreachable:
+            return f"Check the address {self.base_url} and the network."
+        if str(error) in ("stalled", "was too slow"):
+            return f"Its limit is {self.patience.attempt_s:g} s; allow more with --timeout."
+        return "Try again later."
 
     def _ask(self, prompt: str, categories: Sequence[str]) -> dict[str, float]:
         status, body, wait_s = self._posted(prompt)

@@ -36,6 +36,8 @@ _VALUE_KEYS = (
     "contribution_level", "weight",
 )  # fmt: skip
 _NUMBER = re.compile(r"[-+]?(?:\d{1,9}(?:[.,]\d{0,20})?|[.,]\d{1,20})")
+#: What stands between a category and its rating in a line.
+_BETWEEN = re.compile(r"\s*[:=|\t→]\s*|\s+[-–—]{1,2}>?\s+")
 _DEEPEST, _LONGEST, _MOST_OBJECTS = 5, 100_000, 200
 #: json_repair backtracks; longer texts are not worth repairing.
 _LONGEST_REPAIR = 20_000
@@ -188,6 +190,8 @@ def _number_in(text: str) -> float | None:
         return numbers[0] / 100 if rest else numbers[0]
     if len(numbers) == 2 and rest in ("/", "out of", "of") and numbers[1] in (1, 10, 100):
         return numbers[0] / numbers[1]
+    if len(numbers) == 1 and re.match(rf"{_NUMBER.pattern}[\s:;,(–—-]+[^\d%/]+\Z", bare):
+        return numbers[0]  # and a remark
     if len(numbers) == 2 and rest in ("-", "–", "to") and numbers[0] <= numbers[1] <= 1:
         return math.fsum(numbers) / 2
     return None
@@ -234,6 +238,8 @@ def _is_nested(value: object) -> bool:
 
 def _value_in(value: object) -> object:
     """The number in an object such as ``{"score": 0.8, "reason": "…"}``; else the value."""
+    if isinstance(value, list) and not isinstance(value, _Pairs) and len(value) == 1:
+        return value[0]
     if isinstance(value, _Pairs):
         folded = {key.casefold().replace(" ", "_"): inner for key, inner in value}
         return next((folded[key] for key in _VALUE_KEYS if key in folded), value)
@@ -276,8 +282,8 @@ def _is_empty(found: object) -> bool:
 
 
 def _lines(text: str) -> _Pairs:
-    """Lines such as ``- **Bird**: 0.8`` and ``| Bird | 0.8 |``."""
-    pairs = (re.split(r"\s*[:=|\t]\s*", line.strip(" -*•|\t")) for line in text.split("\n"))
+    """Lines such as ``- **Bird**: 0.8``, ``Bird - 0.8`` and ``| Bird | 0.8 |``."""
+    pairs = (_BETWEEN.split(line.strip(" -*•|\t"), maxsplit=1) for line in text.split("\n"))
     return _Pairs(
         (pair[0].strip('*`" '), pair[1].strip('*`" ,')) for pair in pairs if len(pair) == 2
     )

@@ -187,8 +187,8 @@ def test_a_file_that_is_not_there_is_named_safely(
 
 @pytest.mark.parametrize(
     "name",
-    [b"caf\xe9", b"new\nline", b"esc\x1b[31m", "rtl\u202e".encode(), b"[bold]", b"{0}%s", b"x" * 240,
-     b"lit\\xe9", b"a,b;c", b"\x01", b"~", b"-o"],
+    [b"caf\xe9", b"new\nline", b"esc\x1b[31m", "rtl\u202e".encode(), b"[bold]", b"{0}%s",
+     b"x" * 240, b"lit\\xe9", b"a,b;c", b"\x01", b"~", b"-o"],
 )  # fmt: skip
 def test_files_with_odd_names_are_read_and_written(
     tmp_path: Path, name: bytes, monkeypatch: pytest.MonkeyPatch
