@@ -6,6 +6,7 @@ The last decision about a subject is the one that holds. Reasons are shown to ev
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -67,13 +68,15 @@ class ModerationLog:
                 insert(moderation).values(
                     kind=kind, subject=subject, action=action, reason=reason,
                     created_utc=made.created_utc,
+                    decision_id=uuid.uuid4().hex if kind == "submission" else None,
                 )
             )  # fmt: skip
         return made
 
     def log(self, kind: Subject, subject: str | None = None) -> list[Decision]:
         """The decisions about one subject or all of a kind, oldest first."""
-        query = select(moderation).where(moderation.c.kind == kind).order_by(moderation.c.sequence)
+        by_age = (moderation.c.created_utc, moderation.c.sequence)  # other servers decide, too
+        query = select(moderation).where(moderation.c.kind == kind).order_by(*by_age)
         if subject is not None:
             query = query.where(moderation.c.subject == subject)
         with self._database.read() as connection:

@@ -257,14 +257,16 @@ removals = Table("removals", metadata, RemovalColumns, sqlite_autoincrement=True
 
 
 class ModerationColumns(TypedColumns):
-    """One decision of an operator; rows are only added."""
+    """One decision of an operator; rows are only added. Those about submissions are published."""
 
     sequence: Named[int] = Column(SEQUENCE, primary_key=True)
+    decision_id: Named[str | None] = Column(SafeText)  # None: not to be published
     kind: Named[str] = Column(SafeText)
     subject: Named[str] = Column(SafeText)
     action: Named[str] = Column(SafeText)
     reason: Named[str] = Column(SafeText)
     created_utc: Named[datetime] = Column(UtcDateTime)
+    shard: Named[str | None] = Column(SafeText)  # as in GuessColumns
 
 
 moderation = Table(
@@ -273,6 +275,7 @@ moderation = Table(
     ModerationColumns,
     CheckConstraint("kind IN ('submission', 'nickname')", name="kind"),
     Index("ix_moderation_subject", "kind", "subject"),
+    Index("uq_moderation_decision_id", "decision_id", unique=True),
     sqlite_autoincrement=True,
 )
 

@@ -13,8 +13,8 @@ from huggingface_hub import DatasetCardData
 from sqlalchemy import ColumnElement, distinct, func, select, true
 
 from store.database import Database
-from store.hub.layout import GUESSES, KINDS, REMOVALS, SKIPS, SUBMISSIONS, Kind
-from store.schema import guesses, removals, shards, submissions
+from store.hub.layout import DECISIONS, GUESSES, KINDS, REMOVALS, SKIPS, SUBMISSIONS, Kind
+from store.schema import guesses, moderation, removals, shards, submissions
 
 LICENCE = "cc-by-4.0"
 _MARK = "<!-- AGL1K writes this page and overwrites it. -->"
@@ -53,6 +53,7 @@ def _count(database: Database, published: Callable[[Any], ColumnElement[bool]]) 
         SKIPS.name: counted & ~is_guess,
         SUBMISSIONS.name: standing,
         REMOVALS.name: published(removals),
+        DECISIONS.name: published(moderation) & moderation.c.decision_id.is_not(None),
     }
     about_all = select(
         func.count(distinct(guesses.c.player_id)),
@@ -187,6 +188,12 @@ rows, erases the history of this repository, and deletes the old files. A submis
 on the Submit tab, with its key or by the owner who was signed in, with the same effect. All servers
 that publish here delete the rows, too: `removals` names them by hashes, which reveal no id.
 Copies that others have made cannot be deleted.
+
+## Before you use submissions
+
+Operators hold submissions back that look too good to be answers, and hide others. The arena's
+boards do not show these, but their rows are here: leave out those whose last row in `decisions` is
+`hold` or `hide`.
 
 ## Licence and citation
 

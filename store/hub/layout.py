@@ -210,7 +210,24 @@ REMOVALS = Kind(
         Field("created_utc", _TIME, "when it was deleted, in UTC"),
     ),
 )
-KINDS = {kind.name: kind for kind in (GUESSES, SKIPS, SUBMISSIONS, REMOVALS)}
+DECISIONS = Kind(
+    "decisions",
+    "what operators decided about submissions; the last decision holds",
+    "decision_id",
+    (
+        Field("decision_id", _TEXT, "random id of the decision"),
+        Field("subject", _TEXT, "id of the submission"),
+        Field(
+            "action",
+            _TEXT,
+            "hold (until an operator has looked at it), hide, restore, remove, verify or unverify",
+            choices=("hold", "hide", "restore", "remove", "verify", "unverify"),
+        ),
+        Field("reason", _TEXT, "why, in words for everybody"),
+        Field("created_utc", _TIME, "when it was decided, in UTC"),
+    ),
+)
+KINDS = {kind.name: kind for kind in (GUESSES, SKIPS, SUBMISSIONS, REMOVALS, DECISIONS)}
 
 _NAME = re.compile(
     r"data/(?P<kind>[a-z]+)/(?P<day>\d{4}-\d\d-\d\d)/[0-9a-z]+(-[0-9a-z]+)*\.parquet"

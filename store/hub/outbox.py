@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, Table, func, selec
 
 from store.database import Database
 from store.hub.layout import (
+    DECISIONS,
     GUESSES,
     KINDS,
     REMOVALS,
@@ -26,21 +27,17 @@ from store.hub.layout import (
     shard_name,
     to_parquet,
 )
-from store.schema import guesses, removals, shards, submission_files, submissions
+from store.schema import guesses, moderation, removals, shards, submission_files, submissions
 
 #: The most rows in one file; rows of submissions contain whole files.
-ROWS_PER_SHARD = {
-    GUESSES.name: 20_000,
-    SKIPS.name: 20_000,
-    SUBMISSIONS.name: 4,
-    REMOVALS.name: 20_000,
-}
+ROWS_PER_SHARD = {**dict.fromkeys(KINDS, 20_000), SUBMISSIONS.name: 4}
 #: The table of each kind of rows.
 TABLES: dict[str, Any] = {
     GUESSES.name: guesses,
     SKIPS.name: guesses,
     SUBMISSIONS.name: submissions,
     REMOVALS.name: removals,
+    DECISIONS.name: moderation,
 }
 _NAMES_AT_ONCE = 10_000  # SQLite accepts at most 32,766 parameters
 
@@ -160,7 +157,7 @@ class Outbox:
             for start in range(0, len(gone), _NAMES_AT_ONCE):
                 part = shards.c.name.in_(gone[start : start + _NAMES_AT_ONCE])
                 connection.execute(shards.delete().where(part))
-            return sum(_unseal(connection, table) for table in (guesses, submissions, removals))
+            return sum(_unseal(connection, table) for table in {*TABLES.values()})
 
     def withdrawn(self) -> list[str]:
         """Ids of withdrawn submissions that may still be in a file."""
@@ -264,6 +261,8 @@ def published_ids(connection: Connection, kind: Kind) -> dict[str, str | None]:
     query = select(table.c[kind.id_column], table.c.shard)
     if kind is SUBMISSIONS:
         query = query.where(submissions.c.withdrawn_utc.is_(None))
+    elif kind is DECISIONS:
+        query = query.where(moderation.c.decision_id.is_not(None))
     elif kind is not REMOVALS:
         query = query.where(_is_of(kind))
     return {row[0]: row[1] for row in connection.execute(query)}
@@ -285,6 +284,9 @@ def _query(kind: Kind, *conditions: ColumnElement[bool]) -> Any:
             .where(submissions.c.withdrawn_utc.is_(None))
         )
         return query.where(*conditions).order_by(submissions.c.sequence)
+    if kind is DECISIONS:
+        about = moderation.c.decision_id.is_not(None)
+        return select(moderation).where(about, *conditions).order_by(moderation.c.sequence)
     if kind is REMOVALS:
         return select(removals).where(*conditions).order_by(removals.c.sequence)
     return select(guesses).where(_is_of(kind), *conditions).order_by(guesses.c.sequence)

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, select, update
 from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.hub.layout import (
+    DECISIONS,
     GUESSES,
     KINDS,
     REMOVALS,
@@ -30,7 +31,7 @@ from store.hub.layout import (
 from store.hub.outbox import TABLES, Outbox, drop
 from store.hub.remote import Remote, Tree
 from store.hub.removals import obey
-from store.schema import guesses, removals, shards, submission_files, submissions
+from store.schema import guesses, moderation, removals, shards, submission_files, submissions
 
 _FILES_AT_ONCE, _BYTES_AT_ONCE = 400, 128 * 2**20
 _IDS_AT_ONCE = 10_000  # SQLite accepts at most 32,766 parameters
@@ -174,6 +175,8 @@ def _insert(database: Database, tables: dict[str, pa.Table], tree: Tree) -> None
         now = datetime.now(UTC)
         known = [_known_row(name, len(table), now) for name, table in tables.items()]
         database.insert_new_rows(connection, removals, rows[REMOVALS.name])
+        decided = [{"kind": "submission", **row} for row in rows[DECISIONS.name]]
+        database.insert_new_rows(connection, moderation, decided)
         database.insert_new_rows(connection, shards, known)
 
 

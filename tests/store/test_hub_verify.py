@@ -18,6 +18,7 @@ from store.hub.outbox import Outbox
 from store.hub.publisher import Limits, Publisher
 from store.hub.remote import HubError, Remote
 from store.hub.rewriting import join_days
+from store.moderation import ModerationLog
 from store.submissions import SubmissionStore
 from tests.support.fake_hub import WRITE, FakeHub
 from tests.support.hub_help import ids_on, remote_to, rows_on, submission
@@ -371,3 +372,34 @@ def test_a_dataset_that_lost_its_rows_does_not_stop_players(
     assert publisher.problems() == []
     publisher.turn()
     assert agree(database, hub)
+
+
+def test_what_operators_decided_reaches_other_servers_and_a_new_disk(
+    hub: FakeHub, new_database: Callable[[str], Database]
+) -> None:
+    here, there = new_database("here"), new_database("there")
+    board = SubmissionStore(here)
+    board.publish(submission(), b"foo", hold="It is too good.")
+    board.publish(submission(submission_id="sub-2", model="Ear 2"), b"foo")
+    ModerationLog(here).decide("nickname", "Rude Name", "hide", "It is rude.")
+    publishers = [Publisher(database, remote_to(hub)) for database in (here, there)]
+    for publisher in publishers:
+        publisher.push()
+    other = SubmissionStore(there)
+    before = other.revision()
+    assert not other.moderation.standings("submission")["sub-1"].is_shown
+    other.moderation.decide("submission", "sub-1", "restore", "It was checked.")
+    board.moderation.decide("submission", "sub-2", "hide", "It is a copy.")
+    for publisher in publishers * 2:
+        publisher.push()
+    assert other.revision() != before
+    blank = new_database("blank")
+    Publisher(blank, remote_to(hub)).push()
+    for database in (here, there, blank):
+        standings = ModerationLog(database).standings("submission")
+        assert {name: one.is_shown for name, one in standings.items()} == {
+            "sub-1": True, "sub-2": False,
+        }  # fmt: skip
+        assert agree(database, hub)
+    assert "Rude" not in str([rows_on(hub, kind) for kind in KINDS])
+    assert ModerationLog(blank).log("submission") == ModerationLog(there).log("submission")
