@@ -15,6 +15,7 @@ from agl1k_core.audio import AcousticFilters
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.cli.building import WORKERS, tagger_maker
 from agl1k_core.cli.console import BenchmarkOption, benchmark_of, say, warn
+from agl1k_core.config import Config
 from agl1k_core.curation import Analyzer
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
@@ -132,7 +133,9 @@ def run(
     )  # fmt: skip
     with tqdm(unit="clip", disable=None) as bar:
         listeners = Listeners(_tell(bar), _start(bar), _report(bar))
-        result, stopped = models.run_model(on, asked, settings, output, limits, listeners)
+        result, stopped = models.run_model(
+            on, asked, settings, output, limits, listeners, benchmark_spec=_spec(benchmark)
+        )
     _show_run(result, on)
     if stopped:
         raise Agl1kError(stopped)
@@ -146,7 +149,7 @@ def rescore(
     """Write a run's prediction files again from its journal, and score them. Asks no model."""
     from agl1k_core.cli import reports
 
-    on = benchmark_of(benchmark)
+    on = benchmark_of(benchmark or models.benchmark_of_run(folder))
     result = models.write_results(folder, on)
     evaluations = []
     for file in result.files:
@@ -166,8 +169,13 @@ def submit(
         Path, typer.Argument(exists=True, help="A prediction file, or a run's folder.")
     ],
     server: Annotated[str, typer.Option("--server", help="The server's address.")],
-    weights: Annotated[Literal["open", "closed"], typer.Option(help="The model's weights.")],
-    model: Annotated[str, typer.Option("--model", help="Default: the run's model.")] = "",
+    weights: Annotated[
+        Literal["open", "closed"] | None,
+        typer.Option(help="The model's weights. Default: open for --python, closed for endpoints."),
+    ] = None,
+    model: Annotated[
+        str, typer.Option("--model", help="Default: the run's, or the file's name.")
+    ] = "",
     board: Annotated[str, typer.Option("--board", help="Default: the run's benchmark.")] = "",
     organisation: Annotated[str, typer.Option("--organisation", help="Who made the model.")] = "",
     link: Annotated[str, typer.Option("--link", help="An address about the model.")] = "",
@@ -178,18 +186,20 @@ def submit(
     sent = models.submittable(file)
     board = board or sent.told("benchmark", "slug")
     card = ModelCard(
-        model or sent.told("model", "named"), organisation, link, weights,
-        sent.told("prompt", "text"), model_date,
+        model or sent.told("model", "named") or file.stem, organisation, link,
+        weights or ("open" if sent.is_of_function else "closed"), sent.told("prompt", "text"),
+        model_date,
     )  # fmt: skip
-    if not card.model:
-        raise Agl1kError(f"{file} says nothing about its model. Name it with --model.")
     with models.BoardServer(server) as boards:
         _show_dry_run(boards.dry_run(sent, board), sent)
         if dry_run:
             say("Nothing was published: this was a dry run.")
             return
         done = boards.publish(sent, board, card)
-    say(f"{card.model} is on the board {done['board']}: submission {done['submission_id']}")
+    say(
+        f"{card.model} ({card.weights} weights) is on the board {done['board']}: submission "
+        f"{done['submission_id']}"
+    )
     say(f"Withdrawal key, shown only once: {done['withdraw_key']}")
 
 
@@ -205,6 +215,12 @@ def _show_dry_run(report: Mapping[str, Any], sent: Submittable) -> None:
     say(reports.metric_table(evaluation))
     for label, value in models.provenance_facts(sent.provenance or {}):
         say(f"{label}: {value}")
+
+
+def _spec(benchmark: str | None) -> str:
+    """The benchmark's name or absolute path, by which ``rescore`` finds it in any folder."""
+    spec = benchmark or Config.from_env().benchmark
+    return str(Path(spec).absolute()) if Path(spec).exists() else spec
 
 
 def _model(

@@ -10,7 +10,7 @@ from .messages import Message, Sound
 from .prompts import Prompt, default_prompt, read_prompt
 from .provenance import bundled, provenance_beside, provenance_facts, provenance_in
 from .replies import RawReply, Reply, Usage, read_reply
-from .results import RunResult, cost_text, write_results
+from .results import RunResult, benchmark_of_run, cost_text, write_results
 from .runner import Progress
 from .session import Listeners, RunLimits, run_model
 from .settings import Control, RunSettings
@@ -42,6 +42,7 @@ __all__ = [
     "Price",
     "cost_text",
     "write_results",
+    "benchmark_of_run",
     "provenance_beside",
     "provenance_in",
     "provenance_facts",

@@ -22,6 +22,8 @@ _OF_THE_DIALECT = {
     Trouble.NO_AUDIO, Trouble.NEEDS_STREAM, Trouble.REJECTED, Trouble.PARAMETER, Trouble.TOO_LONG,
     Trouble.BUSY, Trouble.BROKEN, Trouble.EMPTY, Trouble.BLOCKED,
 }  # fmt: skip
+#: Statuses that no other way of asking would change.
+_OVERLOADED = {408, 429, 503, 529}
 #: What says that a format is refused rather than a shape.
 _FORMAT_WORDS = ("format", "wav", "codec", "mime")
 
@@ -47,7 +49,14 @@ class _Search:
         return "; ".join(f"as {shape}: {failure}" for shape, failure in last.items())
 
 
-def find_dialect(endpoint: Endpoint, ask: Ask, *, with_sound: bool, formats: Sequence[str]) -> None:
+def find_dialect(
+    endpoint: Endpoint,
+    ask: Ask,
+    *,
+    with_sound: bool,
+    formats: Sequence[str],
+    must_hear: bool = True,
+) -> None:
     """Set ``endpoint.dialect`` to the way in which it hears, else to the first that it accepts.
 
     Parameters
@@ -60,6 +69,8 @@ def find_dialect(endpoint: Endpoint, ask: Ask, *, with_sound: bool, formats: Seq
         Whether sound will be sent; if not, only streaming is probed.
     formats
         The formats that sound may have, the first choice first.
+    must_hear
+        Whether to look further if a dialect is accepted but the beacon was not heard.
 
     Raises
     ------
@@ -79,7 +90,7 @@ def find_dialect(endpoint: Endpoint, ask: Ask, *, with_sound: bool, formats: Seq
         except EndpointError as error:
             _note(search, dialect, error.failure, endpoint, formats)
             continue
-        if not with_sound or number_in(reply.text) == beeps:
+        if not (with_sound and must_hear) or number_in(reply.text) == beeps:
             return
         # the sound may have been dropped, so another way may be the one that is heard
         search.tried[dialect] = Failure(Trouble.EMPTY, f"it answered {reply.text[:40]!r}")
@@ -114,6 +125,8 @@ def _note(
     """Remember a failure, and put first what it asks for; raise if nothing else can help."""
     if failure.trouble not in _OF_THE_DIALECT:
         raise Agl1kError(endpoint.sentence(failure))
+    if failure.status in _OVERLOADED:
+        raise Agl1kError(_busy(endpoint, failure))
     search.tried[dialect] = failure
     better = _better(dialect, failure, formats)
     if better is not None and better not in search.tried:
@@ -140,6 +153,10 @@ def _better(dialect: Dialect, failure: Failure, formats: Sequence[str]) -> Diale
     return None
 
 
+def _busy(endpoint: Endpoint, failure: Failure) -> str:
+    return f"{endpoint.model} at {endpoint.host} gave no answer ({failure}). Try again later."
+
+
 def _no_way(endpoint: Endpoint, search: _Search, with_sound: bool) -> str:
     """Why nothing was accepted, in one line."""
     failures = list(search.tried.values())
@@ -147,9 +164,7 @@ def _no_way(endpoint: Endpoint, search: _Search, with_sound: bool) -> str:
     if no_audio:
         return endpoint.sentence(no_audio[0])
     passing = [failure for failure in failures if failure.scope is Scope.MOMENT]
-    if len(passing) == len(failures):
-        return (
-            f"{endpoint.model} at {endpoint.host} gave no answer ({passing[-1]}). Try again later."
-        )
+    if passing:
+        return _busy(endpoint, passing[0])
     what = "sound in no way that is known" if with_sound else "no question"
     return f"{endpoint.model} at {endpoint.host} accepts {what}. {search.failures}."

@@ -67,6 +67,14 @@ def cost_text(cost: Mapping[str, Any]) -> str:
     return f"${cost['usd']:.4f} ({cost['source']})"
 
 
+def benchmark_of_run(folder: Path) -> str:
+    """The name or path of the benchmark that a run was about; empty if it is not known.
+
+    Raises ``Agl1kError`` if the journal cannot be read.
+    """
+    return str(read_history(folder).about.get("benchmark_spec", ""))
+
+
 def write_results(folder: Path, benchmark: Benchmark, price: Price | None = None) -> RunResult:
     """Write the prediction file of each pass, and the provenance beside them, from the journal.
 

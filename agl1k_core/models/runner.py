@@ -102,25 +102,29 @@ class Runner:
             self.budget.add(cost_of(usage, self.price)[0], seconds)
 
     def probe(self, messages: Sequence[Message]) -> Reply:
-        """Ask something that is not about a clip, and keep the response."""
-        seconds = sum(sound.duration_s for sound in sounds_of(messages))
-        attempts = replace(self.patience, attempts=min(3, self.patience.attempts))
-        return retrying(attempts, self.stop)(self._probed, messages, seconds)
+        """Ask something that is not about a clip, and keep the response.
 
-    def _probed(self, messages: Sequence[Message], seconds: float) -> Reply:
+        Raises ``EndpointError`` if there is no answer, ``TransientError`` if there is no response.
+        """
+        patience = replace(self.patience, attempts=min(3, self.patience.attempts))
+        try:
+            return retrying(patience, self.stop)(self._probed, messages)
+        except _PassingError as error:
+            raise EndpointError(error.failure) from None
+
+    def _probed(self, messages: Sequence[Message]) -> Reply:
         self.pace.wait(self.stop)
         raw = self.model.send(messages)
         self.journal.append("probe", status=raw.status, body=raw.body, seconds=raw.seconds)
         usage = usage_within(raw)
         self._note(usage)
+        seconds = sum(sound.duration_s for sound in sounds_of(messages))
         self.budget.add(cost_of(usage, self.price)[0], seconds)
         try:
             return read_reply(raw)
         except EndpointError as error:
-            if error.failure.trouble is Trouble.BUSY and error.failure.status in (429, 503, 529):
-                raise TransientError(
-                    f"answered {error.failure}", retry_after_s=raw.retry_after_s
-                ) from None
+            if error.failure.scope is Scope.MOMENT:
+                raise _PassingError(error.failure) from None
             raise
 
     def run(self, tasks: Sequence[Task], concurrency: int) -> str:
@@ -355,9 +359,15 @@ class _Conversation:
             again = failure.trouble is Trouble.EMPTY and self._n_empty < _MOST_EMPTY
             if failure.scope is not Scope.MOMENT and not (again and not _is_cut_off(failure)):
                 raise
-            raise TransientError(
-                f"answered {failure}", retry_after_s=failure.retry_after_s
-            ) from None
+            raise _PassingError(failure) from None
+
+
+class _PassingError(TransientError):
+    """A response without an answer that is worth another attempt."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(f"answered {failure}", retry_after_s=failure.retry_after_s)
+        self.failure = failure
 
 
 def described(sounds: Sequence[Sound]) -> dict[str, Any]:

@@ -91,6 +91,8 @@ def run_model(
     limits: RunLimits,
     listeners: Listeners | None = None,
     approach: Approach | None = None,
+    *,
+    benchmark_spec: str = "",
 ) -> tuple[RunResult, str]:
     """Ask a model about the clips of a benchmark; run again to resume.
 
@@ -110,6 +112,8 @@ def run_model(
         Who hears about it.
     approach
         How a clip is asked about; by default in one question.
+    benchmark_spec
+        The benchmark's name or path, which the journal keeps for ``benchmark_of_run``.
 
     Returns
     -------
@@ -135,14 +139,17 @@ def run_model(
             history.dialect = history.hearing = None
         refuse_changed(recordings, history.recordings)
         journal.append(
-            "run", identity=identity, version=__version__, about=_about(settings, limits)
+            "run",
+            identity=identity,
+            version=__version__,
+            about=_about(settings, limits, benchmark_spec),
         )
         runner = Runner(
             model, approach or OneQuestion(settings), journal, history, settings.treatment,
             limits.patience, Pace(limits.per_minute), Budget(limits.max_cost), limits.price,
             keep_samples=isinstance(model, LocalModel), report=heard.report,
         )  # fmt: skip
-        _find_way(runner, model, settings, history, journal, heard)
+        _find_way(runner, model, settings, limits, history, journal, heard)
         _check_hearing(runner, model, settings, limits, history, journal, heard)
         tasks = _tasks(recordings, limits, history)
         heard.start(len(recordings) * limits.repeat - len(tasks), len(recordings) * limits.repeat)
@@ -150,10 +157,11 @@ def run_model(
     return write_results(folder, benchmark, limits.price), stopped
 
 
-def _about(settings: RunSettings, limits: RunLimits) -> dict[str, Any]:
-    """What the provenance says and resuming may change."""
+def _about(settings: RunSettings, limits: RunLimits, benchmark_spec: str) -> dict[str, Any]:
+    """What resuming may change."""
     price = limits.price
     return {
+        "benchmark_spec": benchmark_spec,
         "prompt": {"source": settings.prompt.source, "text": settings.prompt.text},
         "price": [price.prompt, price.completion] if price else None,
     }
@@ -205,6 +213,7 @@ def _find_way(
     runner: Runner,
     model: Model,
     settings: RunSettings,
+    limits: RunLimits,
     history: History,
     journal: Journal,
     heard: Listeners,
@@ -217,7 +226,10 @@ def _find_way(
     else:
         formats = settings.treatment.formats
         with _readable(model):
-            find_dialect(model, runner.probe, with_sound=settings.with_sound, formats=formats)
+            find_dialect(
+                model, runner.probe, with_sound=settings.with_sound, formats=formats,
+                must_hear=not limits.skip_hearing_check,
+            )  # fmt: skip
         journal.append("found", dialect=model.dialect.to_dict())
         heard.tell(f"{model.host} is asked with {model.dialect}.")
     runner.treatment = _fitting(settings.treatment, model)

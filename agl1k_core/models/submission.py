@@ -60,6 +60,11 @@ class Submittable:
     content: bytes
     provenance: Mapping[str, Any] | None = None
 
+    @property
+    def is_of_function(self) -> bool:
+        """Whether a function in the process of the run answered, rather than an endpoint."""
+        return self.provenance is not None and not self.provenance["endpoint"]["dialect"]
+
     def told(self, *path: str) -> str:
         """A text in the provenance; empty if it is not there."""
         value: Any = self.provenance

@@ -72,18 +72,16 @@ def folder(small: Benchmark, tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def test_a_run_becomes_a_row_with_its_provenance(
-    url: str, folder: Path, board: Board, small: Benchmark
-) -> None:
-    assert agl1k("rescore", folder, "-b", small.audio_dir).exit_code == 0
-    result = agl1k("submit", folder, "--server", url, "--weights", "open")
+def test_a_run_becomes_a_row_with_its_provenance(url: str, folder: Path, board: Board) -> None:
+    assert agl1k("rescore", folder).exit_code == 0
+    result = agl1k("submit", folder, "--server", url)
     assert result.exit_code == 0, result.stderr
     assert "6 answered" in result.stdout
     found = re.search(r"submission (\w+)\n.*key, shown only once: (\S+)", result.stdout)
     assert found
     row = board.row(found[1])
     assert row is not None
-    assert (row.model, row.weights) == ("fake-model", "open")
+    assert (row.model, row.weights) == ("fake-model", "closed")
     assert row.prompt.startswith("Listen to the recording")
     page = render.row_detail(make_detail(board, row), board)
     for words in (
@@ -106,9 +104,9 @@ def test_a_file_of_another_origin_has_no_provenance(url: str, tmp_path: Path, bo
     path = tmp_path / "mine.csv"
     path.write_text("key,latitude,longitude\nk0,1,2\n")
     asked = ["submit", path, "--server", url, "--weights", "closed", "--board", board.slug]
-    assert "--model" in agl1k(*asked).stderr
-    assert agl1k(*asked, "--model", "Mine").exit_code == 0
+    assert agl1k(*asked).exit_code == 0
     (row,) = [row for row in board.rows() if row.kind == "scored"]
+    assert (row.model, row.weights) == ("mine", "closed")
     detail = make_detail(board, row)
     assert detail.provenance == ()
     assert "How it was run" not in render.row_detail(detail, board)

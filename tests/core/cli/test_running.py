@@ -55,7 +55,7 @@ def test_a_run_tells_what_it_found_and_did(api: FakeEndpoint, bench: Path) -> No
 def test_rescoring_needs_no_endpoint(bench: Path) -> None:
     with fake_endpoint() as fake:
         asked(fake, bench, "--repeat", "2")
-    result = run("rescore", bench.with_name("run"), "-b", bench)
+    result = run("rescore", bench.with_name("run"))
     assert result.exit_code == 0, result.stderr
     assert "predictions.jsonl:" in result.stdout
     assert "predictions-2.jsonl:" in result.stdout

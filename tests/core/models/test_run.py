@@ -24,6 +24,7 @@ from tests.support.model_runs import QUICK, Asked
 from tests.support.waiting import eventually
 
 Start = Callable[..., FakeEndpoint]
+SOON = {"Retry-After": "0"}
 N = 6
 
 
@@ -149,6 +150,23 @@ def test_a_check_that_was_skipped_is_made_when_it_is_not_skipped(
     assert result.provenance["hearing_check"]["outcome"] == "passed"
 
 
+def test_faults_while_probing_are_not_taken_for_a_dialect(endpoint: Start, asked: Asked) -> None:
+    faults = iter([Fault(500, "oops"), Fault(200, b'{"choi'), None, Fault(429, {}, SOON)])
+    fake = endpoint(reject=lambda body: next(faults, None))
+    result, _ = asked.run(fake)
+    assert result.provenance["endpoint"]["dialect"]["shape"] == "object"
+    assert not result.provenance["endpoint"]["dialect"]["streamed"]
+    assert result.provenance["hearing_check"]["outcome"] == "passed"
+
+
+def test_without_the_check_the_first_dialect_that_is_accepted_is_taken(
+    endpoint: Start, asked: Asked
+) -> None:
+    fake = endpoint(hears=False)
+    asked.run(fake, skip_hearing_check=True)
+    assert len(fake.requests) == N + 1
+
+
 # --- one readable line --------------------------------------------------------------------------
 
 
@@ -199,7 +217,6 @@ def test_the_key_is_stored_nowhere(endpoint: Start, asked: Asked) -> None:
 
 # --- faults during a run ------------------------------------------------------------------------
 
-SOON = {"Retry-After": "0"}
 DATE = {"Retry-After": format_datetime(datetime.now(UTC) - timedelta(seconds=5), usegmt=True)}
 PASSING = [
     Fault(429, "slow down", SOON), Fault(429, {}, DATE), Fault(500, "oops"), Fault(503, ""),
