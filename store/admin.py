@@ -20,7 +20,8 @@ from typer.core import TyperGroup
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown, shown_lines
 from store import moderating
-from store.database import Database
+from store.backup import back_up
+from store.database import Database, parse_url
 from store.hub import card
 from store.hub.comparing import Differences, compare, count_there, mend
 from store.hub.connect import limits_for, remote_for
@@ -235,6 +236,15 @@ def _export(database: Database, folder: Path, name: str) -> int:
     numbers = card.count_all(database)
     (folder / "README.md").write_text(card.build(name, list(rows), numbers, now), encoding="utf-8")
     return sum(rows.values())
+
+
+@app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(help="The copy; a file that does not exist yet.")],
+) -> None:
+    """Copy the SQLite database into one file, while the app runs."""
+    n_bytes = back_up(parse_url(StoreOptions.from_env().database), file)
+    typer.echo(f"{n_bytes:,} bytes written to {file}")
 
 
 @app.command()

@@ -18,7 +18,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from agl1k_core.errors import Agl1kError, UnavailableError
 from store import failures
-from store.database_file import DatabaseFile
+from store.database_file import DatabaseFile, database_file
 from store.engines import READERS, WRITERS, postgres_engine, sqlite_engine
 from store.gate import Gate, StalledError
 from store.migrations import upgrade
@@ -46,7 +46,7 @@ class Database:
     """
 
     def __init__(self, url: str, *, busy_s: float = 20) -> None:
-        self.url = _parse(url)
+        self.url = parse_url(url)
         self._on_sqlite = self.url.get_backend_name() == "sqlite"
         self._waits = Waits(lock_s=busy_s)
         self._is_served = False
@@ -65,8 +65,8 @@ class Database:
             raise
 
     def _prepared_file(self) -> DatabaseFile:
-        _make_folder(self.url)
-        file = DatabaseFile(_file(self.url), self._where)
+        file = database_file(self.url)
+        _make_folder(file.path)
         file.prepare()
         return file
 
@@ -121,10 +121,10 @@ class Database:
     ) -> bool:
         """Insert a row unless it would violate uniqueness; returns whether it was inserted."""
         insert = sqlite.insert if self._on_sqlite else postgresql.insert
-        statement = insert(table).on_conflict_do_nothing()
+        statement = insert(table).values(values).on_conflict_do_nothing()
         # without this option, psycopg's count is lost with its cursor
         counted = statement.execution_options(preserve_rowcount=True)
-        return connection.execute(counted, values).rowcount == 1
+        return connection.execute(counted).rowcount == 1
 
     def insert_new_rows(
         self, connection: Connection, table: Table, rows: Sequence[Mapping[str, object]]
@@ -256,7 +256,8 @@ class Database:
         return UnavailableError(failures.FOR_EVERYBODY)
 
 
-def _parse(text: str) -> URL:
+def parse_url(text: str) -> URL:
+    """The URL of a database that AGL1K can use; raises ``Agl1kError`` for any other text."""
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
@@ -276,12 +277,8 @@ def _parse(text: str) -> URL:
     return url.set(drivername=names[url.drivername])
 
 
-def _file(url: URL) -> Path:
-    return Path((url.database or "").removeprefix("file:"))
-
-
-def _make_folder(url: URL) -> None:
-    folder = _file(url).absolute().parent
+def _make_folder(file: Path) -> None:
+    folder = file.absolute().parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

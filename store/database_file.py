@@ -10,6 +10,8 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlalchemy import URL
+
 from agl1k_core.errors import Agl1kError
 from store.failures import DAMAGED, FULL, NOT_OPENED, sentence_of
 from store.migrations import VERSION_TABLE
@@ -29,6 +31,13 @@ _FOREIGN = (
     "used by AGL1K alone. Nothing was changed."
 )
 _MOST_NAMED = 5
+
+
+def database_file(url: URL) -> DatabaseFile:
+    """The file that a URL of SQLite names."""
+    return DatabaseFile(
+        Path((url.database or "").removeprefix("file:")), f"The database {url.database}"
+    )
 
 
 @dataclass(frozen=True)
@@ -51,7 +60,7 @@ class DatabaseFile:
             if not self.path.exists():
                 self._make()
             elif self.path.is_file():
-                self._check()
+                self.check()
                 self._close_to_others()
         except sqlite3.Error as error:
             raise Agl1kError(sentence_of(error).format(where=self.where)) from error
@@ -59,7 +68,8 @@ class DatabaseFile:
             sentence = FULL if error.errno in (errno.ENOSPC, errno.EDQUOT) else NOT_OPENED
             raise Agl1kError(sentence.format(where=self.where)) from error
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise ``Agl1kError`` if the file is empty, damaged at its start, or not AGL1K's."""
         with self.path.open("rb") as file:
             start = file.read(len(_MAGIC))
         if not start:

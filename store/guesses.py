@@ -8,11 +8,22 @@ from datetime import datetime
 from typing import Any, Literal
 
 import pandas as pd
-from sqlalchemy import Connection, Select, distinct, func, select, update
+from sqlalchemy import (
+    Case,
+    Connection,
+    ScalarSelect,
+    Select,
+    case,
+    distinct,
+    func,
+    literal,
+    select,
+    update,
+)
 
 from agl1k_core.errors import Agl1kError
 from store.database import Database
-from store.schema import guesses, rounds
+from store.schema import UtcDateTime, guesses, rounds
 
 Mode = Literal["free", "daily", "challenge"]
 Action = Literal["guess", "skip", "broken", "timeout"]
@@ -79,6 +90,7 @@ class Counts:
 
 
 _ROUND_COLUMNS = [rounds.c[field.name] for field in fields(Round)]
+_BY_TURN = (rounds.c.turn, rounds.c.created_utc)
 # rows of other servers are inserted later than newer ones of our own
 _BY_AGE = (guesses.c.created_utc, guesses.c.sequence)
 _GUESS_COLUMNS = [guesses.c[field.name] for field in fields(Guess)]
@@ -108,7 +120,8 @@ class GuessStore:
         "daily", same label and benchmark).
         """
         with self._database.write() as connection:
-            if self._database.insert_new(connection, rounds, _values(new)):
+            values = {**_values(new), "turn": _next_turn(new.player_id)}
+            if self._database.insert_new(connection, rounds, values):
                 return new
             older = _one_round(connection, new.round_id)
             if older is None:
@@ -183,13 +196,15 @@ class GuessStore:
         """Store a guess and return it, or the older one that counts instead.
 
         A guess id counts once, and so does a position of a round: the first guess is kept. A
-        nickname that an operator has hidden is left out.
+        nickname that an operator has hidden is left out. If the clock was set back, the stored time
+        is that of the player's latest answer, so that a second answer does not become the first.
         """
         self._admit()
         if self._is_hidden(guess.nickname):
             guess = replace(guess, nickname="")
         with self._database.write() as connection:
-            if self._database.insert_new(connection, guesses, _values(guess)):
+            values = {**_values(guess), "created_utc": _not_before_others(guess)}
+            if self._database.insert_new(connection, guesses, values):
                 return guess
             by_id = select(*_GUESS_COLUMNS).where(guesses.c.guess_id == guess.guess_id)
             by_place = select(*_GUESS_COLUMNS).where(
@@ -250,7 +265,7 @@ class GuessStore:
         query = (
             select(*_ROUND_COLUMNS)
             .where(rounds.c.player_id == player_id, rounds.c.mode == "daily")
-            .order_by(rounds.c.label, rounds.c.created_utc)
+            .order_by(rounds.c.label, *_BY_TURN)
         )
         with self._database.read() as connection:
             return [_round(row) for row in connection.execute(query)]
@@ -259,7 +274,8 @@ class GuessStore:
         """The round that a player started last, or None."""
         query = select(*_ROUND_COLUMNS).where(rounds.c.player_id == player_id)
         with self._database.read() as connection:
-            row = connection.execute(query.order_by(rounds.c.created_utc.desc()).limit(1)).first()
+            latest_first = [column.desc() for column in _BY_TURN]
+            row = connection.execute(query.order_by(*latest_first).limit(1)).first()
             return None if row is None else _round(row)
 
     def seen_clips(self, player_id: str, benchmark: str) -> list[str]:
@@ -293,6 +309,20 @@ class GuessStore:
     def _guesses(self, query: Select[Any]) -> list[Guess]:
         with self._database.read() as connection:
             return [Guess(*row) for row in connection.execute(query)]
+
+
+def _next_turn(player_id: str) -> ScalarSelect[Any]:
+    """One more than the player's latest round has, whatever the clock says."""
+    mine = rounds.c.player_id == player_id
+    return select(func.coalesce(func.max(rounds.c.turn), 0) + 1).where(mine).scalar_subquery()
+
+
+def _not_before_others(guess: Guess) -> Case[datetime]:
+    """The guess's time, or that of the player's latest answer if it is later."""
+    mine = guesses.c.player_id == guess.player_id
+    latest = select(func.max(guesses.c.created_utc)).where(mine).scalar_subquery()
+    now = literal(guess.created_utc, UtcDateTime)
+    return case((latest > now, latest), else_=now)
 
 
 _DAILY_KEY = ("player_id", "benchmark", "benchmark_hash", "label")

@@ -89,7 +89,11 @@ meta = Table("meta", metadata, MetaColumns)
 
 
 class RoundColumns(TypedColumns):
-    """One player's round; ``clip_started_utc`` belongs to the clip at ``position``."""
+    """One player's round; ``clip_started_utc`` belongs to the clip at ``position``.
+
+    ``turn`` counts the player's rounds, since clocks are sometimes set back; 0 in rounds that are
+    older than the column.
+    """
 
     round_id: Named[str] = Column(SafeText, primary_key=True)
     player_id: Named[str] = Column(SafeText)
@@ -103,6 +107,7 @@ class RoundColumns(TypedColumns):
     position: Named[int]
     clip_started_utc: Named[datetime | None] = Column(UtcDateTime)
     created_utc: Named[datetime] = Column(UtcDateTime)
+    turn: Named[int] = Column(server_default=text("0"))
 
 
 _DAILY = text("mode = 'daily'")

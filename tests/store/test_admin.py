@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from store.guesses import Guess, GuessStore
 from store.hub.layout import KINDS
 from tests.support.fake_hub import WRITE, FakeHub
 from tests.support.hub_help import ids_on
+from tests.support.processes import GuessWriter
 
 MakeGuess = Callable[..., Guess]
 
@@ -156,3 +158,55 @@ def test_export_writes_what_would_be_published(tmp_path: Path, make_guess: MakeG
     again = run("export", folder)
     assert again.exit_code == 1
     assert "is not empty. Nothing was written" in again.stderr
+
+
+@pytest.mark.server
+def test_a_backup_of_a_database_in_use(tmp_path: Path) -> None:
+    writer = GuessWriter(f"sqlite:///{tmp_path / 'data' / 'agl1k.db'}")
+    acknowledged = writer.read(50)
+    copy = tmp_path / "copy.db"
+    result = run("backup", copy)
+    writer.kill()
+    assert (result.exit_code, f"bytes written to {copy}" in result.stdout) == (0, True)
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert {file.name for file in tmp_path.iterdir()} == {"data", "copy.db"}
+    with Database(f"sqlite:///{copy}") as database:
+        stored = {guess.guess_id for guess in GuessStore(database).of_benchmark("demo")}
+    assert set(acknowledged) <= stored
+
+
+def test_a_backup_overwrites_nothing(tmp_path: Path, make_guess: MakeGuess) -> None:
+    taken = tmp_path / "taken"
+    missing = run("backup", taken)
+    assert (missing.exit_code, "there is nothing to back up" in missing.stderr) == (1, True)
+    assert not (tmp_path / "data").exists()
+    record(tmp_path, make_guess())
+    taken.write_bytes(b"other")
+    result = run("backup", taken)
+    assert (result.exit_code, taken.read_bytes()) == (1, b"other")
+    assert "exists already. Nothing was written" in result.stderr
+    nowhere = run("backup", tmp_path / "no" / "copy.db")
+    assert (nowhere.exit_code, "No such file or directory" in nowhere.stderr) == (1, True)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["data", "taken"]
+
+
+def test_a_damaged_database_is_not_backed_up(tmp_path: Path, make_guess: MakeGuess) -> None:
+    record(tmp_path, *(make_guess(position=position) for position in range(200)))
+    file = tmp_path / "data" / "agl1k.db"
+    content = bytearray(file.read_bytes())
+    content[8192:32768] = b"\xa5" * 24576
+    file.write_bytes(content)
+    result = run("backup", tmp_path / "copy.db")
+    assert (result.exit_code, "is damaged" in result.stderr) == (1, True)
+    assert not (tmp_path / "copy.db").exists()
+
+
+def test_a_backup_of_postgresql_is_left_to_pg_dump(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGL1K_DATABASE", "postgresql://me:hush@db.example/arena")
+    result = run("backup", tmp_path / "copy.db")
+    assert result.exit_code == 1
+    assert "pg_dump --format=custom" in result.stderr
+    assert "me:***@db.example/arena" in result.stderr
+    assert "hush" not in result.output

@@ -12,10 +12,12 @@ from typing import TypeVar
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import update
 
 from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.guesses import Counts, Guess, GuessStore, Round
+from store.schema import rounds
 
 NOW = datetime.fromisoformat("2026-03-01T12:30:15.123456+00:00")
 In = TypeVar("In")
@@ -232,8 +234,8 @@ def test_seen_clips_are_those_of_player_and_benchmark(
 
 
 def test_the_latest_round_of_a_player(store: GuessStore, make_round: MakeRound) -> None:
-    latest = store.add_round(make_round(created_utc=NOW))
     store.add_round(make_round(created_utc=NOW - timedelta(days=1)))
+    latest = store.add_round(make_round(created_utc=NOW))
     store.add_round(make_round(created_utc=NOW + timedelta(days=1), player_id="player-2"))
     assert store.latest_round("player-1") == latest
 
@@ -327,3 +329,46 @@ def test_any_text_can_be_stored(
 ) -> None:
     store.record(make_guess(nickname=given))
     assert [guess.nickname for guess in store.of_benchmark("demo")] == [kept]
+
+
+def test_a_clock_set_back_brings_no_older_round_forward(
+    database: Database, make_round: Callable[..., Round]
+) -> None:
+    store = GuessStore(database)
+    times = [NOW, NOW - timedelta(days=3), NOW - timedelta(days=3), NOW - timedelta(hours=1)]
+    for moment in times:
+        started = store.add_round(make_round(created_utc=moment))
+        other = store.add_round(make_round(player_id="player-2", created_utc=NOW))
+        assert store.latest_round("player-1") == started
+        assert store.latest_round("player-2") == other
+    assert started.created_utc == times[-1]
+
+
+def test_rounds_from_before_they_were_counted_are_older(
+    database: Database, make_round: Callable[..., Round]
+) -> None:
+    store = GuessStore(database)
+    old = [store.add_round(make_round(created_utc=NOW + timedelta(days=day))) for day in (1, 2)]
+    with database.write() as connection:
+        connection.execute(update(rounds).values(turn=0))
+    assert store.latest_round("player-1") == old[1]
+    new = store.add_round(make_round(created_utc=NOW))
+    assert store.latest_round("player-1") == new
+
+
+def test_a_clock_set_back_makes_no_second_answer_the_first(
+    database: Database, make_guess: Callable[..., Guess]
+) -> None:
+    store = GuessStore(database)
+    first = store.record(make_guess(position=0, clip_key="clip-1"))
+    back = NOW - timedelta(days=1)
+    store.record(make_guess(position=1, clip_key="clip-1", created_utc=back))
+    store.record(make_guess(position=2, clip_key="clip-2", created_utc=back))
+    other = store.record(make_guess(round_id="r2", player_id="player-2", created_utc=back))
+    stored = store.of_benchmark("demo")
+    assert [guess.position for guess in stored if guess.player_id == "player-1"] == [0, 1, 2]
+    assert stored[0] == other
+    assert stored[1] == first
+    assert store.seen_clips("player-1", "demo") == ["clip-1", "clip-2"]
+    later = store.record(make_guess(position=3, created_utc=NOW + timedelta(seconds=1)))
+    assert store.of_benchmark("demo")[-1] == later
