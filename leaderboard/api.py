@@ -89,7 +89,9 @@ def _strict_query(boards: Boards, request: Request) -> Query:
     """The query of an address; raises ``HTTPException`` with everything invalid in it."""
     query = parse(request.url.query)
     board = _board(boards, request.query_params.get("board", ""))
-    wrong = complaints(request.query_params)
+    given = request.query_params
+    twice = [name for name in given if len(given.getlist(name)) > 1]
+    wrong = complaints(given) + [f"{name[:40]!r} is given twice" for name in twice]
     if not wrong and query.subset not in subset_sizes(board):
         wrong = [f"{board.name} has no subset {query.subset!r}"]
     if wrong:

@@ -24,15 +24,16 @@ from leaderboard.query import complaints, parse
 from leaderboard.scoring_queue import ScoringQueue
 from leaderboard.submit_tab import max_bytes, run_dry
 from leaderboard.upload import Upload
+from web.page import Refusal
 from web.settings import Settings
 from web.threads import reading, writing
 
 Json = dict[str, Any]
 
 
-def refused(message: str) -> gr.Error:
+def refused(message: str) -> Refusal:
     """An error for the caller; neither a traceback nor the caller's file is logged."""
-    return gr.Error(message, print_exception=False)
+    return Refusal(message)
 
 
 class Endpoints:
@@ -112,6 +113,7 @@ class Endpoints:
             "held": done.held or None,
             "board": done.submission.benchmark,
             "model": done.submission.model,
+            "warnings": [str(warning) for warning in done.warnings],
             "evaluation": dict(done.submission.evaluation),
         }
 

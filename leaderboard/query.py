@@ -102,6 +102,12 @@ def complaints(given: Mapping[str, str]) -> list[str]:
         found += [
             f"{name} has no value {value[:40]!r}; choose from {', '.join(known)}" for value in wrong
         ]
+    coverage = given.get("min_coverage", "")
+    if coverage and not (_is_number(coverage) and int(coverage) <= 100):
+        found.append(f"min_coverage is {coverage[:40]!r}; give a whole number from 0 to 100")
+    for name in ("reverse", "intervals"):
+        if given.get(name, "") not in ("", "0", "1"):
+            found.append(f"{name} is {given[name][:40]!r}; give 0 or 1")
     return found
 
 
@@ -143,4 +149,8 @@ def _page(text: str) -> int:
 
 
 def _percentage(text: str) -> int:
-    return min(int(text), 100) if text.isascii() and text.isdigit() and len(text) < 4 else 0
+    return min(int(text), 100) if _is_number(text) else 0
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 4

@@ -105,6 +105,11 @@ def report_page(report: Report, board: Board) -> str:
     )
 
 
+def question_page(report: Report) -> str:
+    """The warnings of a file once more, before it is published."""
+    return _render("question.html", report=report)
+
+
 def published_page(published: Published, board: Board) -> str:
     """The receipt, with the key, which is shown only once."""
     link = to_text(Query(board=board.slug, row=published.submission.submission_id))

@@ -17,7 +17,10 @@ MOST_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class Report:
-    """The result of a dry run: the scores by both protocols, or everything that is wrong."""
+    """The result of a dry run: the scores by both protocols, or everything that is wrong.
+
+    ``warnings`` are signs that the file was not read as it was meant.
+    """
 
     file_name: str
     file_bytes: int
@@ -28,6 +31,7 @@ class Report:
     problems: tuple[Problem, ...] = ()
     n_problems: int = 0
     message: str = ""
+    warnings: tuple[Problem, ...] = ()
 
     @property
     def accepted(self) -> bool:
@@ -45,6 +49,7 @@ class Report:
             "message": self.message,
             "n_problems": self.n_problems,
             "problems": [str(problem) for problem in self.problems],
+            "warnings": [str(warning) for warning in self.warnings],
             "strict": self.strict.to_dict() if self.strict else None,
             "paper": self.paper.to_dict() if self.paper else None,
         }

@@ -54,6 +54,7 @@ class Published:
     submission: Submission
     withdraw_key: str
     held: str = ""
+    warnings: tuple[Problem, ...] = ()
 
 
 def dry_run(data: bytes, name: str, board: Board, *, max_bytes: int) -> Report:
@@ -86,6 +87,7 @@ def _scored(data: bytes, name: str, board: Board, benchmark: Benchmark, max_byte
         name, len(data), read.sha256, board.slug,
         strict=scoring.evaluate(benchmark, read, STRICT),
         paper=scoring.evaluate(benchmark, read, PAPER, intervals=False),
+        warnings=read.warnings,
     )  # fmt: skip
 
 
@@ -151,7 +153,7 @@ def publish(
     with board.scored_already(submission.submission_id, report.strict):
         hold = implausible(report.strict, report.strict.require_rows().benchmark)
         key = board.submissions.publish(submission, data, who=owner or who, hold=hold)
-        return Published(submission, key, hold)
+        return Published(submission, key, hold, report.warnings)
 
 
 def withdraw(store: SubmissionStore, submission_id: str, key: str, owner: str = "") -> str:

@@ -19,6 +19,7 @@ from leaderboard.submit import (
     LONGEST_PROMPT,
     Form,
     dry_run,
+    form_problems,
     publish,
     withdraw,
 )
@@ -33,6 +34,7 @@ _WHY_SIGN_IN = (
     "<p class='agl-muted'>Optional: sign in, and the board names you as the one who "
     "published it. You can then withdraw it without its key. Only your Hub name is stored.</p>"
 )
+_PUBLISH, _PUBLISH_ANYWAY = "Publish", "Publish anyway"
 _DETAIL = ("element", "trigger", "watch")
 #: The place of the weights among the fields of ``Form``.
 _WEIGHTS = 3
@@ -91,6 +93,21 @@ def publish_upload(
     return Outcome(receipt=render.published_page(published, boards[slug]))
 
 
+def warnings_before(
+    boards: Boards, settings: Settings, slug: str, path: str, form: Form, asked: str
+) -> Report | None:
+    """The report on a file with warnings, unless ``asked`` says that it was shown before.
+
+    A form with problems comes first: nothing could be published yet.
+    """
+    try:
+        found = run_dry(boards, settings, slug, path)
+    except OSError:
+        return None  # publishing says so
+    again = found.accepted and bool(found.warnings) and asked != found.file_sha256
+    return found if again and not form_problems(form.stripped()) else None
+
+
 def not_published(error: Agl1kError) -> Outcome:
     """Why nothing was published."""
     return Outcome(problems=render.problems_page(error, "Nothing was published"))
@@ -135,7 +152,9 @@ def build_submit(boards: Boards, settings: Settings, scoring_queue: ScoringQueue
         )
         with gr.Column(visible=False, elem_id="agl-form") as form:
             fields = _form_fields()
-            button = gr.Button("Publish", variant="primary", elem_id="agl-publish")
+            button = gr.Button(_PUBLISH, variant="primary", elem_id="agl-publish")
+            # the hash of the file with warnings about which the visitor was asked
+            asked = gr.State("")
         problems = gr.HTML(
             js_on_load=script("attachDetail", *_DETAIL),
             apply_default_css=False,
@@ -166,6 +185,7 @@ def build_submit(boards: Boards, settings: Settings, scoring_queue: ScoringQueue
     def on_publish(
         request: gr.Request,
         profile: gr.OAuthProfile | None,
+        before: str,
         slug: str,
         path: str | None,
         *given: str | None,
@@ -174,21 +194,28 @@ def build_submit(boards: Boards, settings: Settings, scoring_queue: ScoringQueue
             return shown_outcome(not_published(Agl1kError("Drop a prediction file first.")))
         by = Submitter(login.name_of(profile), request.session_hash or "")
         texts = Form(*(text or "" for text in given))
+        doubted = warnings_before(boards, settings, slug or first, path, texts, before)
+        if doubted:
+            question = render.question_page(doubted)
+            return {problems: question, asked: doubted.file_sha256, button: _PUBLISH_ANYWAY}
         return shown_outcome(publish_upload(boards, settings, slug or first, path, texts, by))
 
     def shown_outcome(outcome: Outcome) -> Shown:
         """After publishing, file and form are empty; receipts stay until they are dismissed."""
         if not outcome.receipt:
-            return {problems: outcome.problems}
+            return {problems: outcome.problems, asked: "", button: _PUBLISH}
         emptied = dict.fromkeys(fields, "") | {fields[_WEIGHTS]: None, file: None}
-        return {problems: "", receipt: outcome.receipt, **emptied}
+        emptied |= {problems: "", asked: "", button: _PUBLISH}
+        return {receipt: outcome.receipt, **emptied}
 
     quick: dict[str, Any] = {"queue": False, "api_visibility": "private"}
     shown = [report, form, problems]
     file.change(scored, [board, file], shown, **quick)
     board.change(on_board, [board, file], [limits, *shown], **quick)
     publishing = scoring_queue.queued(on_publish, lambda error: shown_outcome(not_published(error)))
-    button.click(publishing, [board, file, *fields], [problems, receipt, file, *fields], **quick)
+    changed = [problems, receipt, file, asked, button, *fields]
+    button.click(publishing, [asked, board, file, *fields], changed, **quick)
+    file.change(None, None, button, js=f"() => {_PUBLISH!r}", **quick)
 
 
 def _limits(boards: Boards, settings: Settings, slug: str) -> str:

@@ -36,6 +36,13 @@ _NO_ENDPOINT = "There is no such endpoint here. GET /gradio_api/info lists them.
 _LONGEST = 500
 
 
+class Refusal(gr.Error):
+    """An error of ours for the caller, who gets the whole message; nothing is logged."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, print_exception=False)
+
+
 class Page(gr.Blocks):
     """``gr.Blocks`` that checks what callers send, and reports refusals without a traceback."""
 
@@ -57,7 +64,9 @@ class Page(gr.Blocks):
             note(error)
             raise gr.Error(str(error), print_exception=False) from None
         except Agl1kError as error:
-            raise gr.Error(str(error), print_exception=False) from None
+            raise Refusal(str(error)) from None
+        except Refusal:
+            raise
         except gr.Error as error:
             raise gr.Error(str(error.message)[:_LONGEST], print_exception=False) from None
         return answer

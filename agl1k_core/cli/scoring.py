@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from agl1k_core import predictions, scoring
+from agl1k_core.answers import Status
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.cli.console import (
     BenchmarkOption,
@@ -17,6 +18,7 @@ from agl1k_core.cli.console import (
     PredictionFile,
     benchmark_of,
     say,
+    warn_all,
     write_text,
 )
 from agl1k_core.file_names import shown
@@ -39,7 +41,10 @@ ProtocolOption = Annotated[ProtocolName, typer.Option(help="How refusals and mis
 
 
 def _read(file: Path, benchmark: Benchmark) -> Predictions:
-    return predictions.read_predictions(file, benchmark)
+    """The predictions in a file; its warnings go to stderr."""
+    read = predictions.read_predictions(file, benchmark)
+    warn_all(f"Warning: {name_of(file)}: {warning}" for warning in read.warnings)
+    return read
 
 
 @app.command()
@@ -64,14 +69,20 @@ def score(
 
 @app.command()
 def validate(file: PredictionFile, benchmark: BenchmarkOption = None) -> None:
-    """Check a prediction file: list every problem, or summarise what was read."""
+    """Check a prediction file: list every problem, or summarise what was read.
+
+    Exits with 1 if the file was refused, or if no record has an answer and that is a warning.
+    """
     from agl1k_core.cli import reports
 
     on = benchmark_of(benchmark)
     read = _read(file, on)
     evaluation = scoring.evaluate(on, read, intervals=False)
-    say(f"{shown(name_of(file))} is a valid prediction file: {len(read)} records.")
+    verdict = "can be read; see the warnings" if read.warnings else "is a valid prediction file"
+    say(f"{shown(name_of(file))} {verdict}: {len(read)} records.")
     say(reports.headline(evaluation))
+    if read.warnings and evaluation.statuses[Status.ERROR] == len(read):
+        raise typer.Exit(1)
 
 
 @app.command()

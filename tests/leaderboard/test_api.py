@@ -46,6 +46,12 @@ def test_reported_rows_as_json(client: TestClient) -> None:
         ("subset=speach", 422, "subset has no value 'speach'"),
         ("colour=red", 422, "'colour' is not a parameter"),
         ("subset=music", 422, "Toy has no subset 'music'"),
+        ("min_coverage=abc", 422, "min_coverage is 'abc'; give a whole number from 0 to 100"),
+        ("min_coverage=101", 422, "min_coverage is '101'"),
+        ("min_coverage=-1", 422, "is '-1'"),
+        ("reverse=yes", 422, "reverse is 'yes'; give 0 or 1"),
+        ("intervals=maybe", 422, "intervals is 'maybe'"),
+        ("sort=model&sort=kind", 422, "'sort' is given twice"),
     ],
 )
 def test_misspellings_are_answered(client: TestClient, query: str, status: int, part: str) -> None:

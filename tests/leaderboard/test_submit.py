@@ -18,6 +18,8 @@ from agl1k_core.benchmarks import read_published
 from agl1k_core.errors import Agl1kError, FileRefusedError
 from agl1k_core.scoring import Evaluation
 from leaderboard.board import Board
+from leaderboard.render import question_page, report_page
+from leaderboard.reports import Report
 from leaderboard.submit import (
     Form,
     differences,
@@ -27,7 +29,7 @@ from leaderboard.submit import (
     recompute,
     withdraw,
 )
-from leaderboard.submit_tab import publish_upload, run_dry
+from leaderboard.submit_tab import publish_upload, run_dry, warnings_before
 from store.database import Database
 from tests.support.toy_board import (
     MAX_BYTES,
@@ -58,6 +60,46 @@ def test_a_dry_run_tells_everything_and_stores_nothing(board: Board) -> None:
     assert board.submissions.revision() == revision
     text = json.dumps(report.to_dict(), allow_nan=False)
     assert '"stored": false' in text
+
+
+def swapped(board: Board) -> bytes:
+    assert board.benchmark is not None
+    return json.dumps(
+        [{"key": c.key, "latitude": c.lon, "longitude": c.lat} for c in board.benchmark.clips]
+    ).encode()
+
+
+def test_a_file_that_may_not_be_meant_so_is_accepted_with_warnings(board: Board) -> None:
+    report = dry_run(swapped(board), "x.json", board, max_bytes=MAX_BYTES)
+    assert report.accepted
+    assert ["swapped" in text for text in report.to_dict()["warnings"]] == [True]
+    page = report_page(report, board)
+    assert "fit far better with latitude and longitude swapped" in page
+    assert "The file can be published" not in page
+    done = publish(swapped(board), "x.json", GOOD, board, max_bytes=MAX_BYTES)
+    assert done.warnings == report.warnings
+
+
+def test_the_page_asks_once_more_about_a_file_with_warnings(board: Board, tmp_path: Path) -> None:
+    path, settings = tmp_path / "x.json", Settings.from_env({})
+    path.write_bytes(swapped(board))
+
+    def asking(form: Form, asked: str) -> Report | None:
+        return warnings_before({"toy": board}, settings, "toy", str(path), form, asked)
+
+    assert asking(Form("A model"), "") is None  # the form is not complete yet
+    report = asking(GOOD, "")
+    assert report is not None
+    question = question_page(report)
+    assert "Nothing is published yet" in question
+    assert "swapped" in question
+    assert asking(GOOD, "another file") is not None
+    assert asking(GOOD, report.file_sha256) is None
+    assert board.benchmark is not None
+    path.write_bytes(prediction_file(board.benchmark, 1.0))
+    assert asking(GOOD, "") is None
+    path.unlink()
+    assert asking(GOOD, "") is None
 
 
 @pytest.mark.parametrize(

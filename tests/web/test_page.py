@@ -27,6 +27,8 @@ RUN = "/gradio_api/run/"
 def _say(text: str, choice: str, file: str | None) -> str:
     if text == "refuse":
         raise Agl1kError("This cannot be. Do that.")
+    if text.startswith("list "):
+        raise Agl1kError(f"These are wrong: {text}.")
     return f"{text} {choice} {bool(file)}"
 
 
@@ -55,6 +57,12 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 def _told(client: TestClient, *data: object, name: str = "say") -> str:
     answer = client.post(f"{RUN}{name}", json={"data": data, "session_hash": "s"})
     return str(answer.json().get("error") or answer.json()["data"][0])
+
+
+def test_our_own_refusals_are_whole_and_others_are_cut(client: TestClient) -> None:
+    long = "x" * 3000
+    assert _told(client, f"list {long}", "a", None).endswith(f"list {long}.")
+    assert len(_told(client, long, name="fail")) == 500
 
 
 def test_valid_values_are_accepted(client: TestClient) -> None:

@@ -75,6 +75,25 @@ def test_a_refused_file_exits_with_1_and_lists_every_problem(tmp_path: Path) -> 
         assert "Traceback" not in result.stderr
 
 
+def test_what_was_not_understood_is_not_called_valid(tmp_path: Path) -> None:
+    keys = [clip.key for clip in benchmarks.read_demo().clips]
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps([{"key": key, "prediction": "Paris"} for key in keys]))
+    result = run("validate", path)
+    assert result.exit_code == 1
+    assert "Warning: mine.json: No record has a field that is read as an answer" in result.stderr
+    assert "'prediction'" in result.stderr
+    assert "valid" not in result.stdout
+    scored = run("score", path)
+    assert scored.exit_code == 0
+    assert "No record has a field" in scored.stderr
+
+    path.write_text(json.dumps([{"key": key, "model_output": "I cannot tell."} for key in keys]))
+    result = run("validate", path)
+    assert (result.exit_code, "can be read; see the warnings" in result.stdout) == (0, True)
+    assert "24 of 24 records have no point" in result.stderr
+
+
 def test_validate_summarises_what_was_read(perfect: Path) -> None:
     result = run("validate", perfect)
     assert result.exit_code == 0
