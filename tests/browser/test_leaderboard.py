@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -315,3 +316,23 @@ def test_submit_publish_and_withdraw(page: Page, url: str, tmp_path: Path) -> No
     expect(page.get_by_text(re.compile("From the page is withdrawn"))).to_be_visible()
     page.get_by_role("tab", name="Leaderboard").click()
     expect(page.locator("tr[data-row]", has_text="From the page")).to_have_count(0)
+
+
+def test_a_doubtful_file_is_published_by_a_second_press(
+    page: Page, url: str, tmp_path: Path
+) -> None:
+    doubtful, clips = tmp_path / "swapped.json", make_benchmark().clips
+    swapped = [{"key": c.key, "latitude": c.lon, "longitude": c.lat} for c in clips]
+    doubtful.write_text(json.dumps(swapped))
+    page.goto(url)
+    page.get_by_role("tab", name="Submit").click()
+    page.set_input_files("#agl-file input[type=file]", doubtful)
+    expect(page.locator(".agl-warning")).to_contain_text("latitude and longitude swapped")
+    page.get_by_label("Model", exact=True).fill("Doubtful")
+    page.get_by_role("radio", name="closed").check()
+    page.locator("#agl-publish").click()
+    expect(page.locator("#agl-receipt")).to_contain_text("Nothing is published yet")
+    expect(page.locator("#agl-publish")).to_have_text("Publish anyway")
+    page.locator("#agl-publish").click()
+    expect(page.locator("[data-key]")).to_be_visible()
+    expect(page.locator("#agl-publish")).to_have_text("Publish")
