@@ -48,7 +48,7 @@ from store.moderation import HiddenNicknames, ModerationLog
 from store.submissions import SubmissionStore
 from ui import frame
 from ui.model_guess import ModelGuess
-from web import login, uploads
+from web import login
 from web.addresses import EndingWithSlash, UnderPath, selected_tab
 from web.gradio_adapter import upload_into
 from web.health import health_router
@@ -60,6 +60,7 @@ from web.server import listening, serve
 from web.settings import Settings
 from web.static import mount_static
 from web.unavailable import explain_unavailable
+from web.uploads import Uploads
 
 log = logging.getLogger("agl1k")
 
@@ -91,6 +92,7 @@ class Services:
     game: Game
     quotas: Quotas
     publisher: Publisher | None
+    uploads: Uploads
 
     def start(self) -> None:
         """Begin background work; the first guess should not wait for the geocoder."""
@@ -144,8 +146,9 @@ def open_services(settings: Settings) -> Services:
         secret,
         Surroundings(admit=quotas.rounds.take, give_back=quotas.rounds.give_back),
     )
+    uploads = Uploads(settings.upload_dir, settings.max_upload_bytes, settings.uploads_bytes)
     database.serve()
-    return Services(settings, registry, database, clips, boards, game, quotas, publisher)
+    return Services(settings, registry, database, clips, boards, game, quotas, publisher, uploads)
 
 
 def _publishing(quota: Quota, publisher: Publisher | None) -> Callable[[str], None]:
@@ -237,7 +240,7 @@ def _build_tabs(services: Services) -> tuple[gr.Tabs, PlayTab, gr.Markdown]:
 async def running(services: Services) -> AsyncIterator[None]:
     """Run the background work until the block ends, then close everything."""
     services.start()
-    async with uploads.swept(services.settings.upload_dir):
+    async with services.uploads.swept():
         yield
     await asyncio.to_thread(services.close)
 
@@ -264,6 +267,7 @@ def create_app(settings: Settings) -> FastAPI:
     mounted = mount(
         app,
         build_page(services),
+        services.uploads,
         **frame.look(),
         root_path=settings.root_path or None,
         max_file_size=settings.max_upload_bytes,
@@ -277,7 +281,8 @@ def _not_started(error: OSError) -> str:
     named = f" ({str(error.filename)[:200]})" if error.filename else ""
     return (
         f"Cannot start: {error.strerror or error}{named}. Make sure that the folders and files "
-        "named by AGL1K_DATA, AGL1K_BENCHMARK and AGL1K_AUDIO can be read and written."
+        "named by AGL1K_DATA, AGL1K_BENCHMARK, AGL1K_AUDIO and AGL1K_UPLOADS can be read and "
+        "written."
     )
 
 

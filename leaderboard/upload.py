@@ -7,7 +7,8 @@ from typing import Any
 import gradio as gr
 
 from web.gradio_adapter import FileData, ListFiles
-from web.inputs import NOT_UPLOADED, is_uploaded
+from web.inputs import NOT_UPLOADED
+from web.uploads import is_uploaded
 
 
 class Upload(gr.File):
@@ -22,19 +23,19 @@ class Upload(gr.File):
         return "file"
 
     async def async_move_resource_to_block_cache(self, url_or_file_path: Any) -> str | None:
-        """Refuse files outside the folder of uploads, before they are copied anywhere."""
+        """The file itself; files outside the folder of uploads are refused, and none is copied."""
         require_uploaded(url_or_file_path)
-        found: str | None = await super().async_move_resource_to_block_cache(url_or_file_path)
-        return found
+        return str(url_or_file_path)
 
     def preprocess(self, payload: ListFiles | FileData | None) -> Any:
         """Path of the uploaded file; any other is refused, however it is given."""
         if isinstance(payload, FileData):
             require_uploaded(payload.path)
+            return payload.path
         return super().preprocess(payload)
 
 
 def require_uploaded(path: object) -> None:
-    """Raise ``gr.Error`` unless the path is in Gradio's folder of uploads."""
+    """Raise ``gr.Error`` unless the path is in the folder of uploads."""
     if not path or not is_uploaded(str(path)):
         raise gr.Error(NOT_UPLOADED, print_exception=False)

@@ -51,7 +51,6 @@ __all__ = [
     "is_login_configured",
     "leave_event",
     "treat_as_launched",
-    "upload_folder",
     "upload_into",
 ]
 
@@ -85,7 +84,7 @@ _USED = re.compile(
     r"GET (/|/config/?|/theme\.css|/(static|assets|svelte)/.+|/favicon\.ico|/robots\.txt"
     r"|/manifest\.json|/login/(huggingface|callback)|/logout/?"
     r"|/gradio_api/(info/?|app_id/?|startup-events|queue/data|theme\.css))"
-    r"|POST /gradio_api/(run/[^/]+/?|queue/join|cancel|upload)"
+    r"|POST /gradio_api/(run/[^/]+/?|queue/join|cancel)"
 )
 
 
@@ -148,7 +147,7 @@ def bounded(page: gr.Blocks, app: FastAPI) -> None:
     queue = page._queue = AnswerQueue(page)
     for mounted in gradio_apps(app):
         if mounted.get_blocks() is page:
-            mounted.state_holder = _LightSessions()
+            mounted.state_holder = _LightSessions()  # type: ignore[no-untyped-call]
             mounted.state_holder.set_blocks(page)
             mounted.state_holder.capacity = MOST_SESSIONS
             mounted.add_middleware(UsedRoutes, queue=queue)
@@ -300,24 +299,19 @@ def leave_event() -> None:
     LocalContext.in_event_listener.set(False)
 
 
-def treat_as_launched(page: gr.Blocks) -> None:
+def treat_as_launched(page: gr.Blocks, *, checks_files: bool = False) -> None:
     """Have a mounted page check the files that callers name, as a launched page does.
 
-    Otherwise, any path given as an uploaded file would be copied to where it can be
-    downloaded. The name of the Space is also removed: with it, browsers would ask Hugging
-    Face and Google for a header.
+    Otherwise, any path given as an uploaded file would be copied to where it can be downloaded. A
+    page that ``checks_files`` itself has them elsewhere than Gradio. The name of the Space is also
+    removed: with it, browsers would ask Hugging Face and Google for a header.
     """
-    page.has_launched = True
+    page.has_launched = not checks_files
     page.space_id = None
 
 
-def upload_folder() -> Path:
-    """The folder where Gradio puts uploads."""
-    return Path(utils.get_upload_folder())
-
-
 def upload_into(folder: Path) -> None:
-    """Have Gradio put uploads into ``folder``, unless ``GRADIO_TEMP_DIR`` names another.
+    """Have Gradio put its own files into ``folder``, unless ``GRADIO_TEMP_DIR`` names another.
 
     Call it once per process, before the page is built.
     """

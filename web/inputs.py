@@ -7,14 +7,14 @@ fail with a traceback on most other invalid values.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from web.gradio_adapter import upload_folder
+from web.uploads import Uploads, is_upload
 
 NOT_UPLOADED = "This file was not uploaded here. Upload it, then try again."
+_META = {"_type": "gradio.FileData"}
 _NO_FILE = "This field takes no file."
 
 #: Nothing here needs larger integers, and JSON in other languages cannot represent them.
@@ -33,6 +33,16 @@ def problem_of(function: Any, inputs: Sequence[object]) -> str:
     return next(filter(None, problems), "")
 
 
+def with_files(function: Any, inputs: Sequence[object], uploads: Uploads) -> list[object]:
+    """The values with the paths of uploaded files; raises ``Agl1kError`` if one is gone."""
+    return [
+        {"path": str(uploads.find(value["path"])), "meta": _META}
+        if isinstance(block, gr.File) and isinstance(value, dict)
+        else value
+        for block, value in zip(function.inputs, inputs, strict=True)
+    ]
+
+
 def _problem_of_one(block: Any, value: object) -> str:
     problem = _file_problem(value) if isinstance(block, gr.File) else _value_problem(value)
     if isinstance(block, gr.Dropdown | gr.Radio) and isinstance(value, list | dict):
@@ -44,17 +54,9 @@ def _file_problem(value: object) -> str:
     if value is None:
         return ""
     path = value.get("path") if isinstance(value, dict) else None
-    if not isinstance(path, str) or not is_uploaded(path):
+    if not isinstance(path, str) or not is_upload(path):
         return NOT_UPLOADED
     return _value_problem({**value, "meta": None}) if isinstance(value, dict) else ""
-
-
-def is_uploaded(path: str) -> bool:
-    """Whether a path lies in the folder where Gradio puts uploads."""
-    try:
-        return Path(path).resolve().is_relative_to(upload_folder().resolve())
-    except (OSError, ValueError):  # not a path at all: too long, or with a NUL
-        return False
 
 
 def _value_problem(value: object) -> str:

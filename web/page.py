@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import gradio as gr
+from anyio import to_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
@@ -19,8 +20,10 @@ from web.gradio_adapter import (
     leave_event,
     treat_as_launched,
 )
-from web.inputs import problem_of
+from web.inputs import problem_of, with_files
+from web.limits import UPLOAD
 from web.unavailable import note
+from web.uploads import Uploads, upload_router
 
 #: An event that runs at once, shows no progress, and is not an endpoint for others.
 QUIET: Mapping[str, Any] = {
@@ -46,6 +49,8 @@ class Refusal(gr.Error):
 class Page(gr.Blocks):
     """``gr.Blocks`` that checks what callers send, and reports refusals without a traceback."""
 
+    uploads: Uploads | None = None
+
     def get_block_name(self) -> str:
         return "blocks"
 
@@ -59,6 +64,8 @@ class Page(gr.Blocks):
             raise gr.Error(problem, print_exception=False)
         leave_event()
         try:
+            if self.uploads is not None:
+                inputs = await to_thread.run_sync(with_files, function, inputs, self.uploads)
             answer: dict[str, Any] = await super().process_api(block_fn, inputs, *args, **kwargs)
         except UnavailableError as error:
             note(error)
@@ -72,9 +79,15 @@ class Page(gr.Blocks):
         return answer
 
 
-def mount(app: FastAPI, page: gr.Blocks, **options: Any) -> FastAPI:
-    """Serve a page at ``/``; ``options`` are passed to ``gr.mount_gradio_app``."""
-    treat_as_launched(page)
+def mount(app: FastAPI, page: gr.Blocks, uploads: Uploads | None = None, **options: Any) -> FastAPI:
+    """Serve a page at ``/``; ``options`` are passed to ``gr.mount_gradio_app``.
+
+    Without ``uploads``, the page takes no files.
+    """
+    treat_as_launched(page, checks_files=uploads is not None)
+    if uploads is not None:
+        page.uploads = uploads
+        app.include_router(upload_router(uploads, UPLOAD))
     mounted: FastAPI = gr.mount_gradio_app(
         app,
         page,

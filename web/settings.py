@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +28,8 @@ class Settings:
     tiles: str
     secret: str = field(repr=False)
     max_upload_mb: float
+    upload_dir: Path
+    uploads_mb: float
     publish_per_hour: int
     rounds_per_hour: int
 
@@ -35,16 +39,17 @@ class Settings:
         return int(self.max_upload_mb * 2**20)
 
     @property
-    def upload_dir(self) -> Path:
-        """The folder of uploads."""
-        return self.config.data_dir / "uploads"
+    def uploads_bytes(self) -> int:
+        """Size of all uploads together."""
+        return int(self.uploads_mb * 2**20)
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] = os.environ) -> Settings:
         """Read the settings; raises ``Agl1kError`` that names all variables it cannot use."""
         environment = Environment(env)
+        config = Config.read(environment)
         settings = cls(
-            config=Config.read(environment),
+            config=config,
             store=StoreOptions.read(environment),
             host=environment.text("AGL1K_HOST", default=_default_host(environment)),
             port=environment.whole("PORT", 7860, lowest=0, highest=65535),
@@ -54,6 +59,8 @@ class Settings:
             max_upload_mb=environment.number(
                 "AGL1K_MAX_UPLOAD_MB", 16, lowest=0.001, highest=100_000
             ),
+            upload_dir=_upload_dir(environment, config.data_dir),
+            uploads_mb=environment.number("AGL1K_UPLOADS_MB", 256, lowest=1, highest=1e6),
             publish_per_hour=environment.whole("AGL1K_PUBLISH_PER_HOUR", 60, lowest=0, highest=1e9),
             rounds_per_hour=environment.whole(
                 "AGL1K_ROUNDS_PER_HOUR", 12_000, lowest=1, highest=1e9
@@ -61,6 +68,13 @@ class Settings:
         )
         environment.raise_problems()
         return settings
+
+
+def _upload_dir(environment: Environment, data_dir: Path) -> Path:
+    """By default not beside the database, which needs its disk."""
+    of = hashlib.sha256(os.fsencode(data_dir.absolute())).hexdigest()[:8]
+    default = Path(tempfile.gettempdir()) / f"agl1k-uploads-{of}"
+    return Path(environment.text("AGL1K_UPLOADS", default=str(default)))
 
 
 def _default_host(environment: Environment) -> str:

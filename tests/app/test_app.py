@@ -187,10 +187,26 @@ def test_uploads_are_swept_while_the_app_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     swept: list[Path] = []
-    monkeypatch.setattr(uploads, "sweep", swept.append)
-    with TestClient(app_module.create_app(settings_in(tmp_path))) as client:
+    monkeypatch.setattr(uploads, "sweep", lambda folder, **_: swept.append(folder))
+    settings = settings_in(tmp_path, AGL1K_UPLOADS=str(tmp_path / "files"))
+    with TestClient(app_module.create_app(settings)) as client:
         assert client.get("/healthz").status_code == 200
-    assert swept == [tmp_path / "uploads"]
+    assert swept == [tmp_path / "files"]
+
+
+def test_an_upload_is_used_by_those_who_know_its_name_and_never_served(client: TestClient) -> None:
+    table = client.get("/api/leaderboard/example.json").content
+    [path] = client.post("/gradio_api/upload", files={"files": ("a.json", table)}).json()
+    file = {"path": path, "meta": {"_type": "gradio.FileData"}}
+    tried = client.post("/gradio_api/run/dry_run", json={"data": [file, ""]})
+    assert tried.json()["data"][0]["accepted"] is True
+    folder = client.app.state.services.uploads.folder  # type: ignore[attr-defined]
+    for served in (path, f"{folder}/{path}"):
+        for address in ("file=", "file/", "stream/", "proxy=file://"):
+            assert client.get(f"/gradio_api/{address}{served}").status_code == 404
+    other = {**file, "path": f"{'0' * 32}/a.json"}
+    refused = client.post("/gradio_api/run/dry_run", json={"data": [other, ""]})
+    assert "no longer on the server" in refused.text
 
 
 def test_a_folder_without_recordings_is_reported(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from tests.support.toy_board import SHARED, make_benchmark, make_board, predicti
 from tests.support.waiting import PATIENCE_S
 from web.page import Page, mount
 from web.settings import Settings
+from web.uploads import Uploads
 
 pytestmark = pytest.mark.server
 
@@ -41,14 +42,15 @@ def boards_of(database: Database) -> dict[str, Board]:
 
 
 @pytest.fixture(scope="module")
-def url() -> Iterator[str]:
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with Database("sqlite://") as database:
         boards = boards_of(database)
         with Page() as page:
             build_endpoints(boards, Settings.from_env({"AGL1K_MAX_UPLOAD_MB": "8"}), ScoringQueue())
         app = FastAPI()
         app.include_router(leaderboard_router(boards))
-        mounted = mount(app, page)
+        folder = tmp_path_factory.mktemp("uploads")
+        mounted = mount(app, page, Uploads(folder, 8 * 2**20))
         with served(mounted) as address:
             yield f"{address}/"
 

@@ -15,7 +15,6 @@ from web.gradio_adapter import (
     STATIC_FOLDER,
     gradio_apps,
     treat_as_launched,
-    upload_folder,
     upload_into,
 )
 
@@ -80,4 +79,3 @@ def test_the_owner_of_the_machine_may_choose_the_folder_of_uploads(
     upload_into(tmp_path)
     upload_into(tmp_path / "other")
     assert os.environ["GRADIO_TEMP_DIR"] == str(tmp_path)
-    assert upload_folder() == tmp_path

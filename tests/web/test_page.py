@@ -16,9 +16,9 @@ from gradio.context import LocalContext
 from gradio.state_holder import SessionState
 
 from agl1k_core.errors import Agl1kError
-from web.inputs import is_uploaded
 from web.limits import BodyLimit, WholeTexts, is_half_text
-from web.page import Page, answer_nonsense
+from web.page import Page, mount
+from web.uploads import Uploads, is_uploaded
 
 FILE = {"meta": {"_type": "gradio.FileData"}}
 RUN = "/gradio_api/run/"
@@ -48,9 +48,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         gr.Button().click(_say, [text, choice, file], told, queue=False, api_name="say")
         gr.Button().click(_fail, [text], told, queue=False, api_name="fail")
         gr.Button().click(None, None, None, js="() => 1")
-    mounted = gr.mount_gradio_app(app, page, path="/", ssr_mode=False)
-    answer_nonsense(mounted)
-    with TestClient(mounted) as started:
+    uploads = Uploads(tmp_path_factory.mktemp("uploads"), 2**20)
+    with TestClient(mount(app, page, uploads)) as started:
         yield started
 
 
@@ -134,7 +133,7 @@ def test_an_unknown_endpoint(client: TestClient) -> None:
     answer = client.post(f"{RUN}nothing", json={"data": []})
     assert (answer.status_code, "no such endpoint" in answer.text) == (404, True)
     answer = client.post("/gradio_api/call/v2/say", json={"other": 1})
-    assert answer.status_code == 422
+    assert answer.status_code == 404
 
 
 @pytest.mark.parametrize(

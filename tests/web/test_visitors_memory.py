@@ -132,7 +132,7 @@ def test_the_page_holds_no_stream_open(visit: Visit) -> None:
     [
         ("GET /", True), ("HEAD /", True), ("GET /config", True), ("GET /assets/index.js", True),
         ("GET /gradio_api/info", True), ("POST /gradio_api/run/predict", True),
-        ("POST /gradio_api/upload", True), ("POST /gradio_api/queue/join", True),
+        ("POST /gradio_api/queue/join", True),
         ("GET /gradio_api/queue/data", True), ("GET /login/huggingface", True),
         ("POST /gradio_api/call/board", False), ("POST /gradio_api/call/v2/board", False),
         ("GET /gradio_api/file=/tmp/a", False), ("GET /gradio_api/file/tmp/a", False),
