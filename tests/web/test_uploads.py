@@ -125,7 +125,8 @@ def test_no_name_leads_out_of_the_folder(site: Site, name: str) -> None:
 @pytest.mark.parametrize(
     "path",
     ["", "a.json", "/etc/passwd", "../" + "0" * 32 + "/a", "0" * 32, "0" * 32 + "/",
-     "0" * 32 + "/..", "0" * 32 + "/a/b", "0" * 31 + "/a", "0" * 32 + "/a\0", "0" * 32 + "/\n", "A" * 32 + "/a"],
+     "0" * 32 + "/..", "0" * 32 + "/a/b", "0" * 31 + "/a", "0" * 32 + "/a\0",
+     "0" * 32 + "/\n", "A" * 32 + "/a"],
 )  # fmt: skip
 def test_other_paths_are_no_uploads(site: Site, path: str) -> None:
     assert not is_upload(path)
