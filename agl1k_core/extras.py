@@ -14,6 +14,7 @@ _EXTRAS = {
     "av": ("audio", "Reading recordings"),
     "plotly": ("figures", "Drawing figures"),
     "matplotlib": ("curate", "Drawing a timeline"),
+    "faster_whisper": ("speech", "Transcribing speech"),
     "onnx": ("curate", "Tagging"),
     "onnxruntime": ("curate", "Tagging"),
     "gradio": ("app", "Serving pages"),

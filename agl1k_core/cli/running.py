@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from agl1k_core import curation, models, predictions, scoring
 from agl1k_core.audio import AcousticFilters
-from agl1k_core.benchmarks import Benchmark
+from agl1k_core.benchmarks import Benchmark, find_recording
 from agl1k_core.cli.building import WORKERS, tagger_maker
 from agl1k_core.cli.console import BenchmarkOption, benchmark_of, say, warn
 from agl1k_core.config import Config
@@ -106,6 +106,9 @@ def run(
         Path | None,
         typer.Option("--transcripts", dir_okay=False, help="JSON Lines: key, text, language."),
     ] = None,
+    whisper: Annotated[
+        str, typer.Option("--whisper", help="Without --transcripts: a model's name or folder.")
+    ] = "base",
 ) -> None:
     """Ask a model where each clip was recorded. Run again to resume."""
     on = benchmark_of(benchmark)
@@ -125,7 +128,7 @@ def run(
         Treatment(audio_format, max_seconds),
         parameters,
         control,
-        *_texts(control, on, clip or list(on.index), transcripts, output),
+        *_texts(control, on, clip or list(on.index), transcripts, whisper, output),
     )
     limits = RunLimits(
         clip, limit, concurrency, rate, max_cost, _price(price), repeat, patience,
@@ -260,7 +263,12 @@ def _control(without_audio: bool, tags_only: bool, transcript_only: bool) -> Con
 
 
 def _texts(
-    control: Control, on: Benchmark, keys: Sequence[str], transcripts: Path | None, output: Path
+    control: Control,
+    on: Benchmark,
+    keys: Sequence[str],
+    transcripts: Path | None,
+    whisper: str,
+    output: Path,
 ) -> tuple[dict[str, str], str]:
     """The texts that take the place of sound, and their source; empty if none are sent."""
     if control in ("", "without-audio"):
@@ -268,21 +276,39 @@ def _texts(
     spoken = models.read_transcripts(transcripts, on) if transcripts else None
     source = f"transcripts {sha256_of_file(transcripts)[:12]}" if transcripts else ""
     if control == "tags-only":
-        analyzer = Analyzer(AcousticFilters(), tagger_maker("yamnet", None))
-        presences, tagger = curation.presences_of(
-            on, keys, analyzer, output / "tags", workers=WORKERS
-        )
-        weights = str(tagger.get("weights_sha256", ""))[:12]
-        named = f"tagger {tagger.get('name', 'unknown')} {weights}".strip()
-        return models.tag_texts(keys, presences, spoken), " and ".join(
-            filter(None, [named, source])
-        )
+        presences, tagger = _tags(on, keys, output)
+        sources = " and ".join(filter(None, [tagger, source]))
+        return models.tag_texts(keys, presences, spoken), sources
     if spoken is None:
-        raise Agl1kError(
-            "--transcript-only needs --transcripts: JSON Lines with key, text and language of each "
-            "clip (docs/run-a-model.md says how to make them)."
-        )
+        recognizer = models.Whisper(whisper)
+        spoken, source = _transcripts(on, keys, recognizer, output), recognizer.name
     return models.transcript_texts(keys, spoken), source
+
+
+def _tags(
+    on: Benchmark, keys: Sequence[str], output: Path
+) -> tuple[Mapping[str, Mapping[str, float]], str]:
+    """What sounds in each clip, and the tagger that found it."""
+    analyzer = Analyzer(AcousticFilters(), tagger_maker("yamnet", None))
+    presences, tagger = curation.presences_of(on, keys, analyzer, output / "tags", workers=WORKERS)
+    weights = str(tagger.get("weights_sha256", ""))[:12]
+    return presences, f"tagger {tagger.get('name', 'unknown')} {weights}".strip()
+
+
+def _transcripts(
+    on: Benchmark, keys: Sequence[str], recognizer: models.Recognizer, output: Path
+) -> dict[str, models.Transcript]:
+    """Transcripts of the clips that have a recording, kept in the run's folder."""
+    folder = on.audio_dir
+    found = {
+        key: path
+        for key in keys
+        if folder and key in on and (path := find_recording(on, on.clip(key), folder))
+    }
+    with tqdm(total=len(found), unit="transcript", disable=None) as bar:
+        return models.transcribe_clips(
+            on, found, recognizer, output / "transcripts.jsonl", lambda: bar.update()
+        )
 
 
 def _price(text: str) -> Price | None:

@@ -17,6 +17,7 @@ from .settings import Control, RunSettings
 from .sounds import AudioFormat, Treatment
 from .spending import Price
 from .submission import BoardServer, ModelCard, Submittable, submittable
+from .transcribing import Recognizer, Whisper, transcribe_clips
 
 __all__ = [
     "run_model",
@@ -39,6 +40,9 @@ __all__ = [
     "transcript_texts",
     "read_transcripts",
     "Transcript",
+    "transcribe_clips",
+    "Whisper",
+    "Recognizer",
     "Price",
     "cost_text",
     "write_results",

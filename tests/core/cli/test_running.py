@@ -80,7 +80,6 @@ def test_a_run_that_stops_early_fails_and_keeps_what_it_has(api: FakeEndpoint, b
         (["--clip", "x"], "has no clip 'x'"),
         (["--prompt-file", "no-such-file"], "cannot be read"),
         (["--without-audio", "--tags-only"], "Give only one of --without-audio, --tags-only"),
-        (["--transcript-only"], "--transcript-only needs --transcripts"),
     ],
 )
 def test_wrong_options_are_explained(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -9,7 +10,16 @@ import pytest
 
 from agl1k_core.benchmarks import read_demo
 from agl1k_core.errors import Agl1kError, FileRefusedError
-from agl1k_core.models import Transcript, read_transcripts, tag_texts, transcript_texts
+from agl1k_core.models import (
+    Transcript,
+    Whisper,
+    read_transcripts,
+    tag_texts,
+    transcribe_clips,
+    transcript_texts,
+)
+from agl1k_core.models.messages import Samples
+from tests.support.model_runs import small_benchmark
 
 SPEECH, RAIN = "/m/09x0r", "/m/06mb1"
 
@@ -53,3 +63,41 @@ def test_all_problems_of_transcripts_are_listed(tmp_path: Path) -> None:
     assert [problem.line for problem in caught.value.problems] == [2, 3, 4, 5, 6]
     with pytest.raises(Agl1kError, match="cannot be read"):
         read_transcripts(tmp_path / "none", read_demo())
+
+
+class Counting:
+    """Says how long a recording is; counts its calls."""
+
+    name = "counting"
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def transcribe(self, samples: Samples) -> Transcript:
+        self.calls += 1
+        return Transcript(f"{len(samples) / 16000:.1f} s", "en")
+
+
+def test_each_clip_is_transcribed_once(tmp_path: Path) -> None:
+    small = small_benchmark(tmp_path / "small", 4)
+    folder = small.audio_dir
+    assert folder
+    paths = {clip.key: folder / f"{clip.key}.wav" for clip in small.clips}
+    recognizer, target = Counting(), tmp_path / "run" / "transcripts.jsonl"
+    first = transcribe_clips(small, {"k1": paths["k1"]}, recognizer, target)
+    assert first == {"k1": Transcript("1.0 s", "en")}
+    both = transcribe_clips(small, paths, recognizer, target)
+    assert recognizer.calls == 4
+    assert both == transcribe_clips(small, paths, recognizer, target)
+    assert read_transcripts(target, small) == both
+    (folder / "k3.wav").write_bytes(b"hello")
+    target.unlink()
+    with pytest.raises(Agl1kError, match=r"k3 cannot be transcribed: .*not audio"):
+        transcribe_clips(small, paths, recognizer, target)
+
+
+def test_a_missing_recognizer_or_model_is_named(tmp_path: Path) -> None:
+    installed = importlib.util.find_spec("faster_whisper") is not None
+    words = "cannot be loaded" if installed else r"pip install 'agl1k\[speech\]'"
+    with pytest.raises(Agl1kError, match=words):
+        Whisper(str(tmp_path))
