@@ -7,8 +7,8 @@ import asyncio
 import logging
 import math
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from threading import Thread
 from typing import cast
@@ -50,9 +50,10 @@ from ui import frame
 from ui.model_guess import ModelGuess
 from web import login
 from web.addresses import EndingWithSlash, UnderPath, selected_tab
-from web.gradio_adapter import upload_into
+from web.gradio_adapter import n_sessions, upload_into
 from web.health import health_router
 from web.limits import BodyLimit, WholeTexts
+from web.metrics import CountRequests, Metrics, Reading, metrics_router
 from web.page import QUIET, Page, mount
 from web.quota import Quota
 from web.repeats import OncePerMinute
@@ -115,6 +116,22 @@ class Services:
     def problems(self) -> list[str]:
         """Why players cannot play at the moment; empty if they can."""
         return [*unready(self.database, self.publisher), *self.quotas.rounds.problems()]
+
+    def readings(self) -> list[Reading]:
+        """What ``/metrics`` reports besides requests; none of it asks the database."""
+        rounds, files = self.quotas.rounds, self.quotas.files
+        return [
+            Reading("rounds_started", "Rounds that players started", lambda: rounds.n_taken,
+                    only_grows=True),
+            Reading("quota_left", "What everybody together may still do within the hour",
+                    lambda: {"rounds": rounds.left, "files": files.left}, "quota"),
+            Reading("hub_waiting_rows", "Rows that the public dataset does not have yet",
+                    lambda: self.publisher.waiting_rows if self.publisher else 0),
+            Reading("database_connections", "Connections to the database in use",
+                    lambda: self.database.connections_in_use),
+            Reading("database_stalled", "1 if the last caller waited for the database in vain",
+                    lambda: self.database.is_stalled),
+        ]  # fmt: skip
 
     def own_id(self, player_token: object) -> str:
         """The player's id, as Markdown for the About tab."""
@@ -264,6 +281,8 @@ def create_app(settings: Settings) -> FastAPI:
     explain_unavailable(app)
     app.add_middleware(WholeTexts)
     app.add_middleware(BodyLimit, max_bytes=settings.max_upload_bytes + 2**20)
+    if settings.metrics_token or settings.metrics_address:
+        app.state.metrics = _measure(app, services)
     mounted = mount(
         app,
         build_page(services),
@@ -275,6 +294,26 @@ def create_app(settings: Settings) -> FastAPI:
     mounted.add_middleware(UnderPath, path=settings.root_path)
     login.guard(mounted)
     return mounted
+
+
+def _measure(app: FastAPI, services: Services) -> Metrics:
+    """Count requests from now on, and report them at ``/metrics`` if there is a token for it."""
+    sessions = Reading("sessions", "Sessions of pages in memory", lambda: n_sessions(app))
+    metrics = Metrics(*services.readings(), sessions)
+    if services.settings.metrics_token:
+        app.include_router(metrics_router(metrics, services.settings.metrics_token))
+    app.add_middleware(CountRequests, metrics=metrics)
+    return metrics
+
+
+@contextmanager
+def _metrics_served(app: FastAPI, settings: Settings) -> Iterator[None]:
+    """Serve metrics on their own address during the block, if one is set."""
+    if settings.metrics_address is None:
+        yield
+        return
+    with app.state.metrics.served(*settings.metrics_address):
+        yield
 
 
 def _not_started(error: OSError) -> str:
@@ -311,11 +350,17 @@ def _log_to_stderr() -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Serve until stopped; returns 1 if the app cannot be opened."""
     _log_to_stderr()
+    with ExitStack() as metrics:
+        return _served(arguments, metrics)
+
+
+def _served(arguments: list[str] | None, metrics: ExitStack) -> int:
     try:
         settings = _settings(arguments)
         listener = listening(settings.host, settings.port)
         upload_into(settings.upload_dir)
         app = create_app(settings)
+        metrics.enter_context(_metrics_served(app, settings))
     except Agl1kError as error:
         print(shown_lines(str(error)), file=sys.stderr)  # noqa: T201 - there is no page yet
         return 1

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, Engine, Table, make_url, select, update
+from sqlalchemy import URL, Connection, Engine, QueuePool, Table, make_url, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -143,6 +143,17 @@ class Database:
         self._waits.shorten()
         if not self._on_sqlite:
             self.engine.dispose()  # new connections have the server's time limits
+
+    @property
+    def connections_in_use(self) -> int:
+        """How many connections are in use at the moment."""
+        pool = self.engine.pool
+        return pool.checkedout() if isinstance(pool, QueuePool) else 0
+
+    @property
+    def is_stalled(self) -> bool:
+        """Whether the last caller waited for the database in vain."""
+        return self._writers.is_stalled or self._readers.is_stalled
 
     def check_writable(self, wait_s: float | None = None) -> None:
         """Raise ``UnavailableError`` if an answer could not be stored within ``wait_s``."""

@@ -202,6 +202,7 @@ def test_documented_defaults_are_the_defaults() -> None:
     assert unset == {
         "AGL1K_ROOT_PATH", "AGL1K_TILES", "SPACE_ID",
         "AGL1K_HUB_DATASET", "AGL1K_HUB_TOKEN", "HF_TOKEN", "AGL1K_JUDGE_KEY",
+        "AGL1K_METRICS_ADDRESS", "AGL1K_METRICS_TOKEN",
     }  # fmt: skip
     assert (settings.store.hub.dataset, settings.store.hub.token) == ("", "")
     assert (settings.root_path, settings.tiles) == ("", "")
@@ -212,6 +213,7 @@ def test_documented_examples_are_accepted() -> None:
     settings = Settings.from_env(env)
     assert (settings.port, settings.max_upload_mb) == (8080, 4.5)
     assert settings.secret == env["AGL1K_SECRET"]
+    assert settings.metrics_address == ("127.0.0.1", 9100)
 
 
 def test_only_the_settings_read_our_variables() -> None:

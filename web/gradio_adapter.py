@@ -47,6 +47,7 @@ __all__ = [
     "add_innermost",
     "bounded",
     "queue_of",
+    "n_sessions",
     "end_streams",
     "is_login_configured",
     "leave_event",
@@ -151,6 +152,11 @@ def bounded(page: gr.Blocks, app: FastAPI) -> None:
             mounted.state_holder.set_blocks(page)
             mounted.state_holder.capacity = MOST_SESSIONS
             mounted.add_middleware(UsedRoutes, queue=queue)
+
+
+def n_sessions(app: FastAPI) -> int:
+    """How many visitors' sessions the pages in ``app`` keep."""
+    return sum(len(page.state_holder.session_data) for page in gradio_apps(app))
 
 
 def queue_of(page: App) -> AnswerQueue:

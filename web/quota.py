@@ -35,6 +35,7 @@ class Quota:
         self._lock = threading.Lock()
         self._taken: deque[tuple[float, str]] = deque()
         self._by_one: Counter[str] = Counter()
+        self.n_taken = 0  # since the start; only grows
 
     def take(self, who: str = "") -> None:
         """Count one more; if it is too many, raises ``Agl1kError`` that says when to try again."""
@@ -55,6 +56,7 @@ class Quota:
                 )
             self._taken.append((now, who))
             self._by_one[who] += 1
+            self.n_taken += 1
 
     @property
     def left(self) -> int:

@@ -32,6 +32,8 @@ class Settings:
     uploads_mb: float
     publish_per_hour: int
     rounds_per_hour: int
+    metrics_address: tuple[str, int] | None
+    metrics_token: str = field(repr=False)
 
     @property
     def max_upload_bytes(self) -> int:
@@ -65,6 +67,8 @@ class Settings:
             rounds_per_hour=environment.whole(
                 "AGL1K_ROUNDS_PER_HOUR", 12_000, lowest=1, highest=1e9
             ),
+            metrics_address=_address(environment),
+            metrics_token=_metrics_token(environment),
         )
         environment.raise_problems()
         return settings
@@ -89,6 +93,28 @@ def _secret(environment: Environment) -> str:
             "characters, or unset it; a secret is then created and kept in the database."
         )
     return secret
+
+
+def _address(environment: Environment) -> tuple[str, int] | None:
+    text = environment.text("AGL1K_METRICS_ADDRESS")
+    found = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})", text, re.ASCII)
+    if text and (found is None or int(found[2]) > 65535):
+        environment.refuse(
+            f"AGL1K_METRICS_ADDRESS={text!r} is not an address to listen on. Set one like "
+            "127.0.0.1:9100, or unset it."
+        )
+        return None
+    return (found[1].strip("[]"), int(found[2])) if found else None
+
+
+def _metrics_token(environment: Environment) -> str:
+    token = environment.text("AGL1K_METRICS_TOKEN")
+    if 0 < len(token) < LEAST_SECRET_BYTES or not re.fullmatch(r"[!-~]*", token):
+        environment.refuse(
+            f"AGL1K_METRICS_TOKEN is not a usable token. Set at least {LEAST_SECRET_BYTES} random "
+            "letters and digits, or unset it."
+        )
+    return token
 
 
 def _root_path(environment: Environment) -> str:

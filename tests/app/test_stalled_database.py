@@ -14,7 +14,7 @@ import pytest
 
 from store.database import Database
 from store.guesses import GuessStore
-from tests.support.app_help import AppProcess, Player, app_process
+from tests.support.app_help import AppProcess, Player, app_process, free_port
 from tests.support.waiting import PATIENCE_S, eventually
 
 REFUSED = "This server cannot read or store anything at the moment."
@@ -102,9 +102,17 @@ def test_a_frozen_server(tmp_path: Path, own_postgres_server: Any) -> None:
 
 
 def test_a_server_whose_file_is_gone_is_not_ready(tmp_path: Path) -> None:
-    file = tmp_path / "agl1k.db"
-    with app_process(tmp_path / "app", {"AGL1K_DATABASE": f"sqlite:///{file}"}) as app:
+    file, port = tmp_path / "agl1k.db", free_port()
+    env = {"AGL1K_METRICS_ADDRESS": f"127.0.0.1:{port}"}
+    with app_process(tmp_path / "app", env | {"AGL1K_DATABASE": f"sqlite:///{file}"}) as app:
         player = opened(app.url)
+        metrics = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+        assert "agl1k_rounds_started_total 1.0" in metrics
+        assert (
+            'agl1k_requests_total{address="/gradio_api/run",method="POST",status="200"}' in metrics
+        )
+        assert 'agl1k_quota_left{quota="rounds"} 11999.0' in metrics
+        assert status(app, "/metrics") == 404
         file.unlink()
         assert (status(app, "/readyz"), status(app, "/healthz")) == (503, 200)
         player.guess(1, 2)

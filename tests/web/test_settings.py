@@ -75,3 +75,20 @@ def test_a_short_secret_is_refused_and_not_printed() -> None:
     settings = Settings.from_env({"AGL1K_SECRET": "0123456789abcdef"})
     assert settings.secret == "0123456789abcdef"
     assert settings.secret not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [("", None), ("127.0.0.1:9100", ("127.0.0.1", 9100)), ("[::1]:80", ("::1", 80))],
+)
+def test_the_address_of_metrics(text: str, address: tuple[str, int] | None) -> None:
+    assert Settings.from_env({"AGL1K_METRICS_ADDRESS": text}).metrics_address == address
+
+
+@pytest.mark.parametrize("text", ["9100", ":9100", "here", "a:b", "a:99999", "a b:1", "a:1/x"])
+def test_an_unusable_address_or_token_of_metrics(text: str) -> None:
+    with pytest.raises(Agl1kError, match=r"AGL1K_METRICS_ADDRESS='.*Set one like 127.0.0.1:9100"):
+        Settings.from_env({"AGL1K_METRICS_ADDRESS": text})
+    with pytest.raises(Agl1kError, match="at least 16 random letters and digits") as refused:
+        Settings.from_env({"AGL1K_METRICS_TOKEN": f"short-{text}"})
+    assert "short-" not in str(refused.value)
