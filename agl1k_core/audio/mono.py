@@ -25,8 +25,8 @@ else:
 
 Mono = npt.NDArray[np.float32]
 
-#: Four minutes at 16 kHz; longer sound goes to a temporary file.
-_IN_MEMORY_BYTES = 16 << 20
+#: A minute at 16 kHz; longer sound goes to a temporary file.
+_IN_MEMORY_BYTES = 4 << 20
 _SAMPLE_BYTES = 4
 
 
@@ -74,7 +74,7 @@ class MonoBuffer:
     """Keeps the sound of one recording as ``mono_blocks`` gives it, so that it is decoded once.
 
     Whether a recording is tagged, and from which channel, is known only when all of it has been
-    measured. Its sound waits here until then: the first minutes in memory, a longer recording in a
+    measured. Its sound waits here until then: the first minute in memory, a longer recording in a
     temporary file (230 MB an hour at 16 kHz, twice that with several channels). Tagging while
     decoding would need no file, but would also run the model on recordings that fail the filters.
 
