@@ -1,13 +1,12 @@
 """Recordings as sound: decoding, inspection, the four acoustic filters."""
 
+from .copies import CopyNotWrittenError, tag_free_copy
 from .decode import (
     AudioInfo,
-    CopyNotWrittenError,
     check_beginning,
     open_recording,
     outline,
     probe,
-    tag_free_copy,
 )
 from .filters import (
     AcousticFilters,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from agl1k_core.audio._mp3 import mp3_sound
-from agl1k_core.audio.decode import UnknownFramesError
+from agl1k_core.audio.copies import UnknownFramesError
 from agl1k_core.extras import Deferred
 
 if TYPE_CHECKING:

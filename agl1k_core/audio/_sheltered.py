@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from agl1k_core.audio import decode
+from agl1k_core.audio import copies, decode
 from agl1k_core.errors import Agl1kError
 
 _IDLE_S = 60.0
@@ -65,7 +65,7 @@ def _check_beginning(path: str) -> None:
 
 
 def _tag_free_copy(source: str, target: str) -> str:
-    return str(decode.tag_free_copy(Path(source), Path(target)))
+    return str(copies.tag_free_copy(Path(source), Path(target)))
 
 
 def _outline(path: str, n: int) -> tuple[dict[str, Any], list[float]]:

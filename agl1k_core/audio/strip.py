@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from agl1k_core.audio import decode
+from agl1k_core.audio import copies, decode
 from agl1k_core.audio._mp3 import copy_delays
 from agl1k_core.audio._packets import bare_header, sound_packets
 from agl1k_core.extras import Deferred
@@ -105,14 +105,14 @@ def stripped_copy(source: Path, target: Path) -> StrippedCopy:
     with decode.opened_container(source) as container:
         codec = container.streams.audio[0].codec_context.codec.canonical_name
         same = _same_format(container, codec, source.suffix)
-    if same and decode.written(
+    if same and copies.written(
         copy := target.with_suffix(same[1]), partial(_remux, source, same[0])
     ):
         return StrippedCopy(copy, CopyKind.COPIED)
     copy = target.with_suffix(".wav")
-    if _is_lossless(codec) and decode.written(copy, partial(_to_wav, source)):
+    if _is_lossless(codec) and copies.written(copy, partial(_to_wav, source)):
         return StrippedCopy(copy, CopyKind.LOSSLESS)
-    return StrippedCopy(decode.tag_free_copy(source, target), CopyKind.ENCODED)
+    return StrippedCopy(copies.tag_free_copy(source, target), CopyKind.ENCODED)
 
 
 def _same_format(
@@ -136,7 +136,7 @@ def _remux(source: Path, container_format: str, target: Path) -> None:
     """Copy the packets; raises ``UnknownFramesError`` if most of them are not sound."""
     with (
         decode.opened_container(source) as inside,
-        decode.created_container(target, container_format) as outside,
+        copies.created_container(target, container_format) as outside,
     ):
         stream = inside.streams.audio[0]
         copy = _same_stream(outside, stream)
@@ -146,7 +146,7 @@ def _remux(source: Path, container_format: str, target: Path) -> None:
             packet.stream = copy
             outside.mux(packet)
     if not n_kept:
-        raise decode.UnknownFramesError
+        raise copies.UnknownFramesError
     if container_format == "mp3":
         copy_delays(source, target)
 
@@ -155,7 +155,7 @@ def _same_stream(outside: av.container.OutputContainer, stream: av.AudioStream) 
     try:
         copy = outside.add_stream_from_template(stream)
     except ValueError:  # the format does not take the codec
-        raise decode.UnknownFramesError from None
+        raise copies.UnknownFramesError from None
     copy.metadata.clear()
     header = stream.codec_context.extradata
     if header:
@@ -168,7 +168,7 @@ def _to_wav(source: Path, target: Path) -> None:
     """Write the decoded samples as they are; raises ``UnknownFramesError`` if that cannot be."""
     with (
         decode.opened_container(source) as inside,
-        decode.created_container(target, "wav") as outside,
+        copies.created_container(target, "wav") as outside,
     ):
         stream = None
         for frame in decode.decoded_frames(inside, inside.streams.audio[0]):
@@ -177,13 +177,13 @@ def _to_wav(source: Path, target: Path) -> None:
             frame.pts = None
             outside.mux(stream.encode(frame))
         if stream is None:
-            raise decode.UnknownFramesError
+            raise copies.UnknownFramesError
         outside.mux(stream.encode(None))
 
 
 def _pcm_stream(outside: av.container.OutputContainer, frame: av.AudioFrame) -> av.AudioStream:
     codec = _PCM.get(frame.format.name.removesuffix("p"))
     if codec is None:
-        raise decode.UnknownFramesError
+        raise copies.UnknownFramesError
     stream = outside.add_stream(codec, rate=frame.sample_rate, layout=frame.layout.name)
     return cast("av.AudioStream", stream)
