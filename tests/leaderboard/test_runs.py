@@ -12,7 +12,6 @@ import pytest
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
-import gradio as gr
 from fastapi import FastAPI
 from typer.testing import CliRunner, Result
 
@@ -29,7 +28,9 @@ from tests.support.fake_endpoint import fake_endpoint
 from tests.support.model_runs import small_benchmark
 from tests.support.served import served
 from tests.support.toy_board import make_board
+from web.page import Page, mount
 from web.settings import Settings
+from web.uploads import Uploads
 
 pytestmark = pytest.mark.server
 
@@ -46,13 +47,14 @@ def board(small: Benchmark) -> Iterator[Board]:
 
 
 @pytest.fixture
-def url(board: Board) -> Iterator[str]:
+def url(board: Board, tmp_path: Path) -> Iterator[str]:
     boards = {board.slug: board}
-    with gr.Blocks() as page:
+    with Page() as page:
         build_endpoints(boards, Settings.from_env({"AGL1K_MAX_UPLOAD_MB": "1"}), ScoringQueue())
     app = FastAPI()
     app.include_router(leaderboard_router(boards))
-    with served(gr.mount_gradio_app(app, page, path="/", ssr_mode=False)) as address:
+    (tmp_path / "uploads").mkdir()
+    with served(mount(app, page, Uploads(tmp_path / "uploads", 2**20))) as address:
         yield address
 
 
