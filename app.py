@@ -46,6 +46,7 @@ from store.hub.connect import publisher_for, unready
 from store.hub.publisher import Publisher
 from store.moderation import HiddenNicknames, ModerationLog
 from store.submissions import SubmissionStore
+from store.uploads import SharedUploads
 from ui import frame
 from ui.model_guess import ModelGuess
 from web import login
@@ -163,7 +164,9 @@ def open_services(settings: Settings) -> Services:
         secret,
         Surroundings(admit=quotas.rounds.take, give_back=quotas.rounds.give_back),
     )
-    uploads = Uploads(settings.upload_dir, settings.max_upload_bytes, settings.uploads_bytes)
+    shared = SharedUploads(database, settings.uploads_bytes) if database.is_shared else None
+    limits = (settings.max_upload_bytes, settings.uploads_bytes)
+    uploads = Uploads(settings.upload_dir, *limits, shared)
     database.serve()
     return Services(settings, registry, database, clips, boards, game, quotas, publisher, uploads)
 

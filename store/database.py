@@ -116,6 +116,11 @@ class Database:
         ):
             yield
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether servers on several machines may use this database."""
+        return not self._on_sqlite
+
     def insert_new(
         self, connection: Connection, table: Table, values: Mapping[str, object]
     ) -> bool:

@@ -245,6 +245,18 @@ class FileColumns(TypedColumns):
 submission_files = Table("submission_files", metadata, FileColumns)
 
 
+class UploadColumns(TypedColumns):
+    """Copies of uploads, which are deleted after an hour; ``n_bytes`` is the size in the table."""
+
+    upload: Named[str] = Column(SafeText, primary_key=True)
+    content_gzip: Named[bytes] = Column(LargeBinary)
+    n_bytes: Named[int] = Column(Integer)
+    created_utc: Named[datetime] = Column(UtcDateTime)
+
+
+uploads = Table("uploads", metadata, UploadColumns)
+
+
 class RemovalColumns(TypedColumns):
     """A request to delete something, also on other servers that publish in the same dataset.
 

@@ -7,6 +7,8 @@ An upload is named by an unguessable token, so nobody can use the file of anothe
 from __future__ import annotations
 
 import asyncio
+import io
+import logging
 import os
 import re
 import secrets
@@ -17,7 +19,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from threading import Lock
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 import anyio
 from fastapi import APIRouter
@@ -27,7 +29,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import Message
 
-from agl1k_core.errors import Agl1kError
+from agl1k_core.errors import Agl1kError, UnavailableError
+
+log = logging.getLogger("agl1k")
 
 #: Long enough to fill in a form after a dry run.
 KEEP_S = 3600.0
@@ -39,12 +43,26 @@ BYTES_PER_S = 16 * 2**20
 
 GONE = (
     "This file is no longer on the server: uploads are kept for an hour, and the oldest are "
-    "deleted if there are many. Upload it again."
+    "deleted if there are many. Upload it again. If this happens at once, the site runs on several "
+    "servers that do not share uploads, and its proxy must send each visitor to the same one."
 )
 _BUSY = "Many files are being uploaded at the moment. Try again in a minute."
 _NO_FILE = "Upload one file, as the field “files” of a form."
 _FOLDERS: set[Path] = set()
 _NAME = re.compile(r"([0-9a-f]{32})/([^/\x00]{1,60})")
+
+
+class Shared(Protocol):
+    """Copies of uploads that other servers can read."""
+
+    def keep(self, upload: str, data: bytes) -> bool:
+        """Store a copy; returns whether there was room."""
+
+    def find(self, upload: str) -> bytes | None:
+        """The content of an upload; None if it is not here."""
+
+    def sweep(self) -> None:
+        """Delete what is too old."""
 
 
 class FullError(Agl1kError):
@@ -55,13 +73,14 @@ class FullError(Agl1kError):
 class Uploads:
     """The uploads in a folder: at most ``most_bytes``, and ``most_each`` bytes each.
 
-    Other servers on this machine may share the folder. Raises ``Agl1kError`` if it belongs to
-    another user, who could read and change the files.
+    Other servers on this machine may share the folder; others find the files in ``shared``.
+    Raises ``Agl1kError`` if the folder belongs to another user, who could read and change them.
     """
 
     folder: Path
     most_each: int
     most_bytes: int = MOST_BYTES
+    shared: Shared | None = None
     _arriving: int = field(default=0, init=False)  # uploads
     _arriving_bytes: int = field(default=0, init=False)
     _free_at: float = field(default=0.0, init=False)
@@ -83,7 +102,7 @@ class Uploads:
 
         Raises ``FullError`` if too many or too much arrives at the same time.
         """
-        if self._arriving >= MOST_AT_ONCE:
+        if self._arriving >= min(MOST_AT_ONCE, self.most_bytes // (self.most_each + 1)):
             raise FullError(_BUSY)
         self._arriving += 1
         n_bytes = 0
@@ -94,7 +113,7 @@ class Uploads:
             n_new = len(message.get("body", b""))
             n_bytes += n_new
             self._arriving_bytes += n_new
-            if self._arriving_bytes > self.most_bytes // 2:
+            if self._arriving_bytes > self.most_bytes:
                 raise FullError(_BUSY)
             await self._slowed(n_new)
             return message
@@ -122,26 +141,50 @@ class Uploads:
     def sweep(self) -> None:
         """Delete what is too old or too much."""
         sweep(self.folder, most_bytes=self.most_bytes)
+        if self.shared is not None:
+            with suppress(UnavailableError):  # logged there
+                self.shared.sweep()
 
     def keep(self, name: str, n_bytes: int, data: BinaryIO) -> str:
         """Store a file; returns its name for later steps, ``token/name``."""
+        upload = f"{secrets.token_hex(16)}/{plain(name)}"
+        path = self._written(upload, n_bytes, data)
+        if self.shared is not None:
+            self._share(self.shared, upload, path)
+        return upload
+
+    def _written(self, upload: str, n_bytes: int, data: BinaryIO) -> Path:
+        path = self.folder / upload
         with self._lock:  # room is made for one at a time
             sweep(self.folder, most_bytes=self.most_bytes - n_bytes)
-            upload = f"{secrets.token_hex(16)}/{plain(name)}"
-            path = self.folder / upload
-            path.parent.mkdir(mode=0o700, parents=True)
-            with path.open("xb") as file:
+            part = self.folder / f"part-{secrets.token_hex(8)}"
+            part.mkdir(mode=0o700, parents=True)
+            with (part / path.name).open("xb") as file:
                 shutil.copyfileobj(data, file)
-        return upload
+            with suppress(OSError):  # two steps fetched it at the same time
+                part.rename(path.parent)
+        return path
+
+    def _share(self, shared: Shared, upload: str, path: Path) -> None:
+        """Give other servers a copy; without it, later steps must reach this server."""
+        try:
+            is_shared = shared.keep(upload, path.read_bytes())
+        except (UnavailableError, FileNotFoundError):
+            is_shared = False
+        if not is_shared:
+            log.warning("event=upload_not_shared: later steps with it work on this server only")
 
     def find(self, upload: str) -> Path:
         """The file of an upload; raises ``Agl1kError`` if it is no longer here."""
         if not is_upload(upload):
             raise Agl1kError(GONE)
         path = self.folder / upload
-        if not path.is_file():
+        if path.is_file():
+            return path
+        data = None if self.shared is None else self.shared.find(upload)
+        if data is None:
             raise Agl1kError(GONE)
-        return path
+        return self._written(upload, len(data), io.BytesIO(data))
 
     async def _slowed(self, n_bytes: int) -> None:
         """Wait until all uploads together have arrived at the permitted rate."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -87,7 +86,7 @@ class Site:
         app.include_router(upload_router(self.uploads, "/upload"))
         self.http = TestClient(app)
 
-    def upload(self, content: bytes, name: str = "a.json") -> httpx.Response:
+    def upload(self, content: bytes, name: str = "a.json") -> Any:
         return self.http.post("/upload", files={"files": (name, content)})
 
     def n_bytes(self) -> int:
@@ -165,7 +164,7 @@ def test_what_is_not_one_file_is_refused(site: Site, sent: dict[str, Any], messa
 
 
 def test_what_arrives_is_bounded_while_it_arrives(site: Site) -> None:
-    answer = site.upload(b"x" * 60_000)
+    answer = site.upload(b"x" * 110_000)
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "60"
     assert site.upload(b"x").status_code == 200, "the room is given back"
@@ -185,10 +184,44 @@ def test_uploads_are_slowed_down_together(site: Site, monkeypatch: pytest.Monkey
         waited.append(seconds)
 
     monkeypatch.setattr(uploads, "BYTES_PER_S", 10)
-    monkeypatch.setattr(uploads.asyncio, "sleep", sleep)
+    monkeypatch.setattr("web.uploads.asyncio.sleep", sleep)
     site.upload(b"x" * 500)
     site.upload(b"x" * 500)
     assert waited[-1] > waited[0] > 40
+
+
+class Copies:
+    """What servers share, in memory."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+        self.accepts = True
+
+    def keep(self, upload: str, data: bytes) -> bool:
+        if self.accepts:
+            self.kept[upload] = data
+        return self.accepts
+
+    def find(self, upload: str) -> bytes | None:
+        return self.kept.get(upload)
+
+    def sweep(self) -> None:
+        self.kept.clear()
+
+
+def test_a_step_may_reach_another_server(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    copies = Copies()
+    here, there = (Uploads(tmp_path / name, 10_000, shared=copies) for name in ("a", "b"))
+    upload = here.keep("a.json", 4, io.BytesIO(b"mine"))
+    for _ in range(2):
+        assert there.find(upload).read_bytes() == b"mine"
+        copies.kept.clear()  # the second time, it is in the folder
+    copies.accepts = False
+    alone = here.keep("b.json", 4, io.BytesIO(b"here"))
+    assert here.find(alone).read_bytes() == b"here"
+    with pytest.raises(Agl1kError, match="its proxy must send each visitor to the same one"):
+        there.find(alone)
+    assert "event=upload_not_shared" in caplog.text
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
