@@ -100,7 +100,6 @@ def _csv_records(data: bytes, problems: Problems, most: int, is_clip: IsClip) ->
         table = DelimitedText(decoded(data, "utf-8"))
     except BrokenTableError as error:
         raise UnreadableError(f"The header is broken: {error}", "Check the quotes", 1) from None
-    names = table.header
     _check_header(table, problems, is_clip)
     if problems.total:
         return
@@ -111,15 +110,13 @@ def _csv_records(data: bytes, problems: Problems, most: int, is_clip: IsClip) ->
         if number > most:
             add_surplus(problems, most)
             break
-        if len(row) != len(names):
-            row = row[: len(names)] if not any(map(str.strip, row[len(names) :])) else row
-        if len(row) != len(names):
-            found = f"The row has {len(row)} fields, the header {len(names)}"
-            problems.add(
-                Problem(found, "Quote text that contains separators", record=number, line=line)
-            )
+        fitted = _fitted(row, len(table.header))
+        if fitted is None:
+            found = f"The row has {len(row)} fields, the header {len(table.header)}"
+            todo = "Quote text that contains separators"
+            problems.add(Problem(found, todo, record=number, line=line))
             continue
-        rows.append(row)
+        rows.append(fitted)
         numbers.append(number)
         lines.append(line)
         if len(rows) == ROWS_AT_ONCE:
@@ -127,6 +124,13 @@ def _csv_records(data: bytes, problems: Problems, most: int, is_clip: IsClip) ->
             rows, numbers, lines = [], [], []
     if rows:
         yield _rows_as_records(table, rows, numbers, lines)
+
+
+def _fitted(row: list[str], width: int) -> list[str] | None:
+    """A row without blank cells behind the last column; None if it has more or fewer cells."""
+    if len(row) > width and not any(map(str.strip, row[width:])):
+        return row[:width]
+    return row if len(row) == width else None
 
 
 def _rows_as_records(
