@@ -274,7 +274,8 @@ def opened_container(path: Path) -> Iterator[av.container.InputContainer]:
         if path.stat().st_size == 0:
             raise Agl1kError(REASONS["empty"])
         # "file:" keeps FFmpeg from reading a name such as "concat:a" as an address.
-        container = av.open(f"file:{path.absolute()}", options=_READ, metadata_errors="replace")
+        name, options = f"file:{path.absolute()}", _options(path)
+        container = av.open(name, options=options, metadata_errors="replace")
     except OSError as error:
         raise Agl1kError(f"The file cannot be read: {reason(error)}.") from None
     except av.FFmpegError:
@@ -286,6 +287,14 @@ def opened_container(path: Path) -> Iterator[av.container.InputContainer]:
             raise Agl1kError(REASONS["unknown_codec"])
         _check_limits(container, container.streams.audio[0])
         yield container
+
+
+def _options(path: Path) -> dict[str, str]:
+    """Options for FFmpeg, which must be told to ignore the sizes of RF64 if they are all 0."""
+    with path.open("rb") as file:
+        head = file.read(36)
+    is_long = head[:4] in (b"RF64", b"BW64") and head[12:16] == b"ds64"
+    return {**_READ, "ignore_length": "1"} if is_long and not any(head[28:]) else _READ
 
 
 def _check_limits(container: av.container.InputContainer, stream: av.AudioStream) -> None:

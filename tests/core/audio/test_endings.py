@@ -316,8 +316,9 @@ def test_sizes_that_mean_unknown(tmp_path: Path) -> None:
     caf = patched(caf, caf.index(b"data") + 4, -1, ">q")
     assert {outcome(tmp_path, ".au", cut) for cut in (au, *cuts(au))} == {Outcome.OK}
     assert {outcome(tmp_path, ".caf", cut) for cut in (caf, *cuts(caf))} == {Outcome.OK}
-    bw64 = b"BW64" + written(*WHOLE["rf64"])[4:]
-    assert outcome(tmp_path, ".wav", bw64) is Outcome.OK
+    rf64 = written(*WHOLE["rf64"])
+    assert outcome(tmp_path, ".wav", b"BW64" + rf64[4:]) is Outcome.OK
+    assert outcome(tmp_path, ".wav", rf64[:20] + bytes(24) + rf64[44:]) is Outcome.OK
 
 
 @pytest.mark.parametrize("size", [0xFFFFFFFF, 0x7FFFFFFF, 900, 10_000_000])
