@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import secrets
 import tempfile
 from collections.abc import Iterator
@@ -54,15 +55,18 @@ def replacing(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
+def write_atomically(path: Path, content: str | bytes, *, durable: bool = False) -> None:
     r"""Write a file so that readers see either the old content or the new, never a mixture.
 
-    Text is written as UTF-8; a lone surrogate, which that cannot hold, as ``\udXXX``. Raises
-    ``OSError``.
+    Text is written as UTF-8; a lone surrogate, which that cannot hold, as ``\udXXX``. If
+    ``durable``, the file is on the disk when this returns. Raises ``OSError``.
     """
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
-    with replacing(path) as part:
-        part.write_bytes(data)
+    with replacing(path) as part, part.open("wb") as file:
+        file.write(data)
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def sha256_of_file(path: Path) -> str:

@@ -261,7 +261,7 @@ class ApiJudge:
         record["bodies"] = [*(record.get("bodies") or []), body.decode("utf-8", "replace")]
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, json.dumps(record))
+            write_atomically(path, json.dumps(record), durable=True)
         except OSError as error:
             raise Agl1kError(f"The judges' cache cannot be written: {error.strerror}.") from None
 
