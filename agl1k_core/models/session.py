@@ -42,7 +42,7 @@ class RunLimits:
     keys
         The clips to ask about; None for all.
     limit
-        Ask about the first so many of them; None for all.
+        Ask about the first so many of them that have a recording; None for all.
     concurrency
         Questions under way at the same time.
     per_minute
@@ -177,25 +177,31 @@ def _recordings(
         raise Agl1kError(
             f"The benchmark {benchmark.slug} has no clip {', '.join(map(repr, unknown[:_SHOWN]))}."
         )
-    keys = keys[: limits.limit]
     if not settings.with_sound:
-        return dict.fromkeys(keys)
+        return dict.fromkeys(keys[: limits.limit])
     check("av")
-    folder = benchmark.audio_dir
-    found = {
-        key: find_recording(benchmark, benchmark.clip(key), folder) if folder else None
-        for key in keys
-    }
-    missing = [key for key, path in found.items() if path is None]
+    found = {key: _recording(benchmark, key) for key in keys}
     present: dict[str, Path | None] = {key: path for key, path in found.items() if path}
+    _tell_missing(benchmark, [key for key in keys if key not in present], len(keys), heard)
+    return dict(list(present.items())[: limits.limit])
+
+
+def _recording(benchmark: Benchmark, key: str) -> Path | None:
+    folder = benchmark.audio_dir
+    return find_recording(benchmark, benchmark.clip(key), folder) if folder else None
+
+
+def _tell_missing(
+    benchmark: Benchmark, missing: Sequence[str], n_clips: int, heard: Listeners
+) -> None:
+    """Tell which clips have no recording; raises ``Agl1kError`` if none has one."""
+    told = f"{len(missing)} of {n_clips} clips have no recording in {benchmark.audio_dir}"
+    if len(missing) == n_clips:
+        advice = "Put them there (docs/benchmark-format.md), or run agl1k fetch --recordings"
+        raise Agl1kError(f"{told}. {advice}.")
     if missing:
-        told = f"{len(missing)} of {len(keys)} clips have no recording in {folder}"
-        if not present:
-            advice = "Put them there (docs/benchmark-format.md), or run agl1k fetch --recordings"
-            raise Agl1kError(f"{told}. {advice}.")
         names = ", ".join(missing[:_SHOWN])
         heard.tell(f"{told} and are left out: {names}{' …' if len(missing) > _SHOWN else ''}")
-    return present
 
 
 def _tasks(

@@ -373,6 +373,17 @@ def test_a_broken_recording_costs_nothing_and_stops_nothing(endpoint: Start, ask
     assert result.provenance["clips"]["failed"] == 1
 
 
+def test_a_limit_counts_clips_that_have_a_recording(endpoint: Start, asked: Asked) -> None:
+    folder = asked.benchmark.audio_dir
+    assert folder
+    (folder / "k0.wav").unlink()
+    asked.run(endpoint(), limit=2)
+    assert [*records(asked)] == ["k1", "k2"]
+    for path in folder.glob("*.wav"):
+        path.unlink()
+    assert "6 of 6 clips have no recording in" in refused(asked, endpoint())
+
+
 # --- answers as they are ------------------------------------------------------------------------
 
 
