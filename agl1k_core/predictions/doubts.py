@@ -74,7 +74,7 @@ def doubts_of_points(
 
 def doubt_of_coverage(names: Sequence[str], n_records: int, n_points: int) -> Problem | None:
     """A doubt if hardly any record has a point."""
-    if n_points > (1 - _MOST_WITHOUT_POINT) * n_records:
+    if n_records - n_points < _MOST_WITHOUT_POINT * n_records:
         return None
     found = f"{n_records - n_points:,} of {n_records:,} records have no point"
     unread = f". {_listed(names)}" if names else ""

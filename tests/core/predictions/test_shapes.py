@@ -273,3 +273,14 @@ def test_plain_files_have_no_warnings() -> None:
             }
         )  # fmt: skip
         assert guess == ""
+
+
+@pytest.mark.parametrize(("n_points", "warns"), [(0, True), (1, True), (2, False)])
+def test_nine_of_ten_without_a_point_are_a_warning(n_points: int, warns: bool) -> None:
+    records = [{"key": clip.key, "model_output": "Unknown"} for clip in DEMO.clips[:10]]
+    for record in records[:n_points]:
+        record["model_output"] = ANSWER
+    found = read_predictions(as_json(records), DEMO).warnings
+    assert [f"{10 - n_points} of 10 records have no point" in str(w) for w in found] == [
+        True
+    ] * warns
