@@ -68,7 +68,8 @@ def hum(base_hz: float) -> Callable[[int, int], Audio]:
 def fan(n: int, rate_hz: int) -> Audio:
     """Broad noise of moving air, and the tone of the blades."""
     air, blades = noise(1.6)(n, rate_hz), hum(87)(n, rate_hz)
-    return air / air.std() + 0.8 * blades / blades.std()
+    scaled: Audio = air / air.std() + 0.8 * blades / blades.std()
+    return scaled
 
 
 STEADY: dict[str, Callable[[int, int], Audio]] = {

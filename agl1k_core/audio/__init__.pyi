@@ -19,9 +19,10 @@ from .filters import (
     spectral_flatness,
 )
 from .inspect import Inspection, Note, Outcome, inspect_recording
+from .levels import Levels, check_limits, levels_of, quiet_cuts
 from .mono import MonoBuffer, NoRoomError, mono_blocks
 from .shelter import CrashedError, Shelter, common_shelter
-from .strip import CopyKind, StrippedCopy, stripped_copy
+from .strip import CopyKind, StrippedCopy, can_be_cut, stripped_copy, stripped_parts
 
 __all__ = [
     "open_recording",
@@ -33,6 +34,12 @@ __all__ = [
     "stripped_copy",
     "StrippedCopy",
     "CopyKind",
+    "stripped_parts",
+    "can_be_cut",
+    "Levels",
+    "levels_of",
+    "quiet_cuts",
+    "check_limits",
     "CopyNotWrittenError",
     "Shelter",
     "common_shelter",

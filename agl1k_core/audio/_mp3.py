@@ -107,9 +107,13 @@ def _missing_of_last(path: Path) -> int:
     return 0
 
 
-def copy_delays(source: Path, target: Path) -> None:
-    """Make players skip as much of ``target``, which FFmpeg wrote, as they do of ``source``."""
-    found, own = _info_frame(source), _info_frame(target)
+def copy_delays(source: Path | None, target: Path) -> None:
+    """Make players skip as much of ``target``, which FFmpeg wrote, as they do of ``source``.
+
+    Without a source, they skip nothing.
+    """
+    found = _info_frame(source) if source else None
+    own = _info_frame(target)
     if own is None:
         return
     encoder, delays = bytes(4), bytes(3)  # of no encoder, players skip nothing

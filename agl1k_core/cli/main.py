@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from agl1k_core import __version__
-from agl1k_core.cli import building, fetching, localizability, running, scoring, serving
+from agl1k_core.cli import building, cutting, fetching, localizability, running, scoring, serving
 from agl1k_core.cli.console import Commands
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app = typer.Typer(
 app.add_typer(scoring.app)
 app.add_typer(fetching.app)
 app.add_typer(running.app)
+app.add_typer(cutting.app)
 app.add_typer(building.app)
 app.add_typer(serving.app)
 app.add_typer(localizability.app, name="localizability")

@@ -3,6 +3,7 @@
 from .analysis import Analysis, Analyzer, analyze_all, recordings_in
 from .analysis_rows import filter_row, tag_rows, top_tags, write_csv
 from .collection import Collection, open_collection
+from .cutting import CUTS, MAX_S, MIN_S, Cutting, Piece, cut_recordings
 from .decisions import Decision, read_decisions, read_review, write_review
 from .folder import check_output, write_folder
 from .pipeline import KEEP, REJECT, Curated, Rules, analyze_collection, curate
@@ -25,6 +26,12 @@ __all__ = [
     "tag_rows",
     "top_tags",
     "write_csv",
+    "cut_recordings",
+    "Cutting",
+    "Piece",
+    "CUTS",
+    "MIN_S",
+    "MAX_S",
     "SelectionRules",
     "Candidate",
     "Reason",
