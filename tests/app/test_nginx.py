@@ -185,7 +185,7 @@ def test_two_servers_share_what_is_played(tmp_path: Path, sticky: bool) -> None:
         answers = [_dry_run(players[0]) for _ in range(4)]
         refused = [answer for answer in answers if answer.status_code != 200]
         assert refused == [] or not sticky
-        assert all("uploaded here" in answer.json()["error"] for answer in refused)
+        assert all("visitor to the same one" in answer.json()["error"] for answer in refused)
         for server in servers:
             assert "Traceback" not in server.said()
 
