@@ -54,6 +54,12 @@ class Page(gr.Blocks):
     def get_block_name(self) -> str:
         return "blocks"
 
+    def get_config_file(self) -> Any:
+        """What a browser gets; it need not hold a stream open, as sessions are bounded anyway."""
+        config = super().get_config_file()
+        config["connect_heartbeat"] = False
+        return config
+
     async def process_api(
         self, block_fn: Any, inputs: list[Any], *args: Any, **kwargs: Any
     ) -> dict[str, Any]:
@@ -86,6 +92,7 @@ def mount(app: FastAPI, page: gr.Blocks, uploads: Uploads | None = None, **optio
     """
     treat_as_launched(page, checks_files=uploads is not None)
     if uploads is not None:
+        assert isinstance(page, Page), "a plain page would not check the files that callers name"
         page.uploads = uploads
         app.include_router(upload_router(uploads, UPLOAD))
     mounted: FastAPI = gr.mount_gradio_app(

@@ -25,6 +25,7 @@ class Visit:
     def __init__(self) -> None:
         with Page() as page:
             text, told = gr.Textbox(), gr.JSON()
+            gr.State("")  # for which Gradio has pages hold a stream open
             gr.Button().click(self.board, text, told, queue=False, api_name="board")
             private: dict[str, Any] = {"queue": False, "api_visibility": "private"}
             gr.Button().click(self.board, text, told, **private)
