@@ -244,8 +244,11 @@ def curate(
     say("\n".join(summary_lines(curated)))
     say(localizability_line(curated.provenance))
     with tqdm(total=len(curated.chosen), unit="copy", disable=None) as bar:
-        write_folder(curated, output, name=name, copied=bar.update)
-    say(f"{len(curated.chosen)} clips in {shown(output)}")
+        done = write_folder(curated, output, name=name, copied=bar.update)
+    lost = len(curated.chosen) - len(done.chosen)
+    if lost:
+        warn(f"No copy could be made of {lost} recordings; report.csv says why.")
+    say(f"{len(done.chosen)} clips in {shown(output)}")
 
 
 @models.command("install")
