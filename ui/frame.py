@@ -61,7 +61,8 @@ def page_head() -> str:
     """Tags for the page's head: a description, the style sheets, and what the map needs."""
     tags = [f'<meta name="description" content="{_DESCRIPTION}">']
     tags += [f'<link rel="stylesheet" href="{static_url(name)}">' for name in STYLE_SHEETS]
-    tags.append(f'<script src="{static_url("tabs.js")}" defer></script>')
+    for script in ("tabs.js", "unavailable.js"):
+        tags.append(f'<script src="{static_url(script)}" defer></script>')
     return "".join([*tags, worldmap.page_head(), player.page_head()])
 
 
