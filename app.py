@@ -37,6 +37,7 @@ from game.tab import FORGET_LINK, PlayTab, build_play
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
 from leaderboard.client_api import build_endpoints
+from leaderboard.query import Query
 from leaderboard.scoring_queue import ScoringQueue
 from leaderboard.submit_tab import build_submit
 from leaderboard.tab import build_leaderboard
@@ -99,8 +100,16 @@ class Services:
     def start(self) -> None:
         """Begin background work; the first guess should not wait for the geocoder."""
         Thread(target=places.label_points, args=([0.0], [0.0]), daemon=True).start()
+        Thread(target=self.warm_boards, daemon=True).start()
         if self.publisher is not None:
             self.publisher.start()
+
+    def warm_boards(self) -> None:
+        """Score what the boards show, so that their first visitors need not wait for it."""
+        for board in self.boards.values():
+            with suppress(Agl1kError):  # the visitor's request says what is wrong
+                board.rows()
+                board.ranks(Query().rank_by, Query().subset)
 
     def close(self) -> None:
         """End background work, push what still waits, and close the database."""

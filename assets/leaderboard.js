@@ -264,7 +264,7 @@ export function attachDetail({ element, trigger, watch }) {
 export function attachReceipts({ element, watch }) {
   const kept = document.createElement('div');
   kept.className = 'agl-receipts';
-  element.before(kept);
+  (element.closest('#agl-receipt') ?? element).before(kept);
   const keep = () => {
     const receipt = element.querySelector('[data-receipt]');
     if (!receipt) return;

@@ -296,12 +296,16 @@ def test_submit_publish_and_withdraw(page: Page, url: str, tmp_path: Path) -> No
     page.set_input_files("#agl-file input[type=file]", good)
     expect(page.locator(".agl-report")).to_contain_text("3 refused")
     page.locator("#agl-publish").click()
-    expect(page.locator("#agl-receipt .agl-problems li")).to_have_count(2)  # model, weights
+    expect(page.locator("#agl-unpublished .agl-problems li")).to_have_count(2)  # model, weights
     page.get_by_label("Model", exact=True).fill("From the page")
     page.get_by_role("radio", name="closed").check()
     page.locator("#agl-publish").click()
-    key = page.locator("[data-key]").inner_text()
-    submission = page.locator(".agl-copyable").first.inner_text()
+    receipt = page.locator(".agl-receipts [data-receipt]")
+    expect(receipt).to_be_visible()
+    key = receipt.locator("[data-key]").inner_text()
+    submission = receipt.locator(".agl-copyable").first.inner_text()
+    expect(page.locator("#agl-form")).to_be_hidden()
+    expect(page.locator(".agl-report")).to_have_count(0)
 
     page.get_by_role("tab", name="Leaderboard").click()
     row = page.locator("tr[data-row]", has_text="From the page")
@@ -336,3 +340,26 @@ def test_a_doubtful_file_is_published_by_a_second_press(
     page.locator("#agl-publish").click()
     expect(page.locator(".agl-receipts [data-key]")).to_be_visible()
     expect(page.locator("#agl-publish")).to_be_hidden()
+
+
+def test_a_receipt_stays_until_it_is_dismissed(page: Page, url: str, tmp_path: Path) -> None:
+    page.goto(url)
+    page.get_by_role("tab", name="Submit").click()
+    for name in ("First kept", "Second kept"):
+        file = tmp_path / f"{name}.json"
+        file.write_bytes(prediction_file(make_benchmark(), 3.0))
+        page.set_input_files("#agl-file input[type=file]", file)
+        page.get_by_label("Model", exact=True).fill(name)
+        page.get_by_role("radio", name="open").check()
+        page.locator("#agl-publish").click()
+        expect(page.locator(".agl-receipts").get_by_text(name)).to_be_visible()
+        expect(page.get_by_label("Model", exact=True)).to_have_value("")
+    receipts = page.locator(".agl-receipts [data-receipt]")
+    expect(receipts).to_have_count(2)
+    key = receipts.last.locator("[data-key]").inner_text()
+    with page.expect_download() as saved:
+        receipts.last.get_by_role("button", name="Download receipt").click()
+    assert key in Path(saved.value.path()).read_text("utf-8")
+    receipts.last.get_by_role("button", name="dismiss").click()
+    expect(receipts).to_have_count(1)
+    expect(receipts).to_contain_text("Second kept")
