@@ -17,6 +17,7 @@ from axe_playwright_python.sync_playwright import Axe
 from fastapi import FastAPI
 from playwright.sync_api import Locator, Page, expect
 
+import web.page
 from agl1k_core.errors import Agl1kError
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
@@ -35,6 +36,7 @@ from ui import frame
 from ui.theme import theme
 from web.settings import Settings
 from web.static import mount_static
+from web.uploads import Uploads
 
 EVIL = "<img src=x onerror=alert(1)>"
 Serve = Callable[[object], str]
@@ -44,25 +46,24 @@ def _no_table() -> None:
     raise Agl1kError("The published AGL1K table is not here yet. 'agl1k fetch' downloads it.")
 
 
-def make_app(boards: dict[str, Board]) -> FastAPI:
+def make_app(boards: dict[str, Board], uploads: Path) -> FastAPI:
     app = FastAPI()
     app.include_router(leaderboard_router(boards))
     mount_static(app)
-    with gr.Blocks(title="Board") as page:
+    with web.page.Page(title="Board") as page:
         gr.HTML("<h1>Boards</h1>", padding=False)
         with gr.Tabs():
             with gr.Tab("Leaderboard", id="leaderboard"):
                 build_leaderboard(boards)
             with gr.Tab("Submit", id="submit"):
                 build_submit(boards, Settings.from_env({}), ScoringQueue())
-    mounted: FastAPI = gr.mount_gradio_app(
-        app, page, path="/", theme=theme(), head=frame.page_head(), ssr_mode=False
-    )
-    return mounted
+    kept = Uploads(uploads, 2**25)
+    return web.page.mount(app, page, kept, theme=theme(), head=frame.page_head())
 
 
 @pytest.fixture(scope="module")
-def url(serve_module: Serve) -> Iterator[str]:
+def url(serve_module: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    uploads = tmp_path_factory.mktemp("uploads")
     with Database("sqlite://") as database:
         toy = make_benchmark()
         board = make_board(database, lambda: toy)
@@ -70,7 +71,7 @@ def url(serve_module: Serve) -> Iterator[str]:
         add_model(board, "Near", 0.1, weights="closed", organisation="Lab")
         add_model(board, EVIL, 5.0, link="https://example.org/")
         add_guesses(board, "ann", [f"clip-{i:02d}" for i in range(12)], degrees_off=1.0)
-        yield serve_module(make_app({"toy": board, "agl1k": absent}))
+        yield serve_module(make_app({"toy": board, "agl1k": absent}, uploads))
 
 
 def row_button(page: Page, name: str) -> Locator:
@@ -349,11 +350,12 @@ def test_a_receipt_stays_until_it_is_dismissed(page: Page, url: str, tmp_path: P
         file = tmp_path / f"{name}.json"
         file.write_bytes(prediction_file(make_benchmark(), 3.0))
         page.set_input_files("#agl-file input[type=file]", file)
+        expect(page.get_by_label("Model", exact=True)).to_have_value("")
         page.get_by_label("Model", exact=True).fill(name)
         page.get_by_role("radio", name="open").check()
         page.locator("#agl-publish").click()
         expect(page.locator(".agl-receipts").get_by_text(name)).to_be_visible()
-        expect(page.get_by_label("Model", exact=True)).to_have_value("")
+        expect(page.locator("#agl-form")).to_be_hidden()
     receipts = page.locator(".agl-receipts [data-receipt]")
     expect(receipts).to_have_count(2)
     key = receipts.last.locator("[data-key]").inner_text()

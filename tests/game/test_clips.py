@@ -261,7 +261,7 @@ def test_the_cause_of_many_failures_is_logged_once(
     fetcher = Fetcher(sound)
     store = ClipStore(tmp_path / "cache", fetch=fetcher, failure_lasts_s=0)
     keys = [f"clip{n}" for n in range(5)]
-    source = benchmark(**{key: f"{key}.mp3" for key in keys})
+    source = benchmark(None, None, **{key: f"{key}.mp3" for key in keys})
     for reason in ("{} cannot be fetched: no network", "{} is too large"):
         for key in keys * 2:
             fetcher.error = Agl1kError(reason.format(key))
