@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,8 @@ class _Worker:
             if answer:
                 return json.loads(answer)
             self._process = None
-            if _exit_code(process) != 0:  # else it ended because it was idle
+            # it ended because it was idle, or before it knew of this file
+            if _exit_code(process) != 0 and answer is not None:
                 break
         raise self._crashed(late)
 
@@ -141,8 +142,9 @@ class _Worker:
                 f"No process for decoding can be started: {error.strerror}. Free some memory."
             ) from None
 
-    def _answer(self, process: subprocess.Popen[bytes], line: bytes) -> tuple[bytes, bool]:
-        """The answer, empty if the process ended; and whether it ended because it took too long."""
+    def _answer(self, process: subprocess.Popen[bytes], line: bytes) -> tuple[bytes | None, bool]:
+        """The answer, empty if the process ended, None if it had ended before it was asked; and
+        whether it ended because it took too long."""
         assert process.stdin
         assert process.stdout
         late = threading.Event()
@@ -158,8 +160,8 @@ class _Worker:
             process.stdin.write(line)
             process.stdin.flush()
             return process.stdout.readline(), late.is_set()
-        except OSError:
-            return b"", late.is_set()
+        except BrokenPipeError:
+            return None, late.is_set()
         finally:
             timer.cancel()
 
@@ -174,9 +176,10 @@ class _Worker:
 
 
 def _exit_code(process: subprocess.Popen[bytes]) -> int:
-    with process:  # closes its pipes and waits
+    # leaving closes its pipes, of which one may hold a request that nobody reads, and waits
+    with suppress(BrokenPipeError), process:
         pass
-    return process.returncode
+    return process.wait()
 
 
 def _environment() -> dict[str, str]:

@@ -70,6 +70,18 @@ def test_a_crash_costs_one_file(
     assert shelter.outline(path, 5) == audio.outline(path, 5)
 
 
+def test_a_process_that_ended_between_two_files_is_replaced(
+    tmp_path: Path, shelter: audio.Shelter
+) -> None:
+    path = sounds.encode(tmp_path / "a.wav", "pcm_s16le")
+    before = children()
+    shelter.outline(path, 5)
+    for process in children() - before:
+        os.kill(process, signal.SIGKILL)
+    eventually(lambda: not (children() - before))
+    assert shelter.outline(path, 5) == audio.outline(path, 5)
+
+
 def test_a_file_that_takes_too_long_is_given_up(tmp_path: Path, endless: Path) -> None:
     shelter = audio.Shelter(1, patience_s=1)
     with pytest.raises(audio.CrashedError, match=r"given up after 1 s\. Shorten or convert"):
