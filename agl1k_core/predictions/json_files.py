@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -43,9 +44,9 @@ _LONE_SURROGATE = re.compile(
 def json_records(data: bytes, problems: Problems, most: int, is_clip: IsClip) -> Iterator[Records]:
     """The records of JSON or JSON Lines; see ``read_records``."""
     # reading the published file takes 1.3 times as long without this, see perf/reading.py
-    columns = _flat_columns(data)
-    if columns and len(next(iter(columns.values()))) <= most:
-        yield from _parts(columns)
+    flat = _flat_records(data)
+    if flat and len(flat.records) <= most:
+        yield from flat.parts()
         return
     try:
         tree = msgspec.json.decode(data)
@@ -70,14 +71,49 @@ def json_records(data: bytes, problems: Problems, most: int, is_clip: IsClip) ->
         yield from object_records(part, numbers, None, problems)
 
 
-def _flat_columns(data: bytes) -> dict[str, list[object]]:
-    """The columns of a list of flat records that all have the same fields; empty for other JSON.
+@dataclass(frozen=True)
+class _Flat:
+    """Decoded records, and the attribute of each field that an answer may be in."""
+
+    records: Sequence[object]
+    attributes: Mapping[str, str]
+
+    def parts(self) -> Iterator[Records]:
+        """The records, some at a time."""
+        for first in range(0, len(self.records), ROWS_AT_ONCE):
+            part = self.records[first : first + ROWS_AT_ONCE]
+            columns = _Columns(part, self.attributes)
+            yield Records(columns, range(first + 1, first + 1 + len(part)))
+
+
+class _Columns(Mapping[str, Sequence[object]]):
+    """The values of each field, collected when they are asked for: most fields never are."""
+
+    def __init__(self, records: Sequence[object], attributes: Mapping[str, str]) -> None:
+        self._records, self._attributes = records, attributes
+        self._collected: dict[str, Sequence[object]] = {}
+
+    def __getitem__(self, name: str) -> Sequence[object]:
+        if name not in self._collected:
+            get = attrgetter(self._attributes[name])
+            self._collected[name] = list(map(get, self._records))
+        return self._collected[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._attributes)
+
+    def __len__(self) -> int:
+        return len(self._attributes)
+
+
+def _flat_records(data: bytes) -> _Flat | None:
+    """The records of a list that are flat and all have the same fields; None for other JSON.
 
     Fields that are not part of an answer, such as long questions, are not decoded.
     """
     names = _first_names(data)
     if not 0 < len(names) <= MOST_FIELDS:
-        return {}
+        return None
     fields = [f"field_{at}" for at in range(len(names))]
     kinds = [msgspec.Raw if name in _NOT_READ else Any for name in names]
     rename = dict(zip(fields, names, strict=True))
@@ -86,14 +122,16 @@ def _flat_columns(data: bytes) -> dict[str, list[object]]:
         record: Any = msgspec.defstruct("Record", pairs, rename=rename, gc=False)
         records = msgspec.json.decode(data, type=list[record])
     except (ValueError, RecursionError):
-        return {}
+        return None
     # each record has all of these fields, so by their number none has others or repeats one
     if not records or _count_quoted_names(data) != len(records) * len(names):
-        return {}
-    columns = {name: list(map(attrgetter(field), records)) for field, name in rename.items()}
-    passed_over = chain.from_iterable(columns.pop(name) for name in _NOT_READ & columns.keys())
+        return None
+    columns = _Columns(records, {name: field for field, name in rename.items()})
+    passed_over = chain.from_iterable(columns[name] for name in _NOT_READ & columns.keys())
     # what is not decoded is not checked to be UTF-8
-    return columns if b"".join(passed_over).isascii() else {}
+    if not b"".join(passed_over).isascii():  # type: ignore[arg-type]
+        return None
+    return _Flat(records, {n: f for f, n in rename.items() if n not in _NOT_READ})
 
 
 def _first_names(data: bytes) -> tuple[str, ...]:
@@ -104,13 +142,6 @@ def _first_names(data: bytes) -> tuple[str, ...]:
     except (ValueError, RecursionError):
         return ()
     return tuple(record) if text.startswith("[") and isinstance(record, dict) else ()
-
-
-def _parts(columns: dict[str, list[object]]) -> Iterator[Records]:
-    size = len(next(iter(columns.values())))
-    for first in range(0, size, ROWS_AT_ONCE):
-        part = {name: column[first : first + ROWS_AT_ONCE] for name, column in columns.items()}
-        yield Records(part, range(first + 1, min(first + ROWS_AT_ONCE, size) + 1))
 
 
 def _may_repeat_names(data: bytes, tree: object) -> bool:

@@ -64,7 +64,7 @@ def test_what_a_mac_adds_to_an_archive_does_not_count() -> None:
     assert unpacked(zipped(files)) == b"key"
 
 
-GZIPPED = gzip.compress(b"key,latitude\n" * 50)
+GZIPPED = gzip.compress(b"key,latitude\n" * 50, mtime=0)
 ZIPPED = zipped({"a.csv": b"key,latitude\n" * 50})
 
 
@@ -82,7 +82,11 @@ ZIPPED = zipped({"a.csv": b"key,latitude\n" * 50})
         (zipped(dict.fromkeys("abcde", b"x")), "with 5 files: a, b, c, …"),
         (zipped({"a.csv": b"key"}, flags=1), "has a password"),
     ],
-)
+    ids=[
+        "cut gzip", "damaged gzip", "wrong size", "cut zip", "damaged zip", "no zip", "empty zip",
+        "two files", "five files", "password",
+    ],
+)  # fmt: skip
 def test_why_a_packed_file_is_refused(data: bytes, message: str) -> None:
     with pytest.raises(UnreadableFileError, match=message) as refused:
         unpacked(data)
