@@ -120,7 +120,7 @@ def _chunks(
 def _riff(file: BinaryIO, file_size: int) -> Ending:
     """WAV, also as RIFX, RF64 and BW64, whose sizes may be in a chunk of their own (EBU 3306)."""
     long_size = 0
-    for chunk in _iff_chunks(file, is_big=file.read(4) == b"RIFX"):
+    for chunk in iff_chunks(file, is_big=file.read(4) == b"RIFX"):
         if chunk.name == b"ds64":
             file.seek(chunk.start + 8)
             long_size = int.from_bytes(file.read(8), "little")
@@ -131,11 +131,13 @@ def _riff(file: BinaryIO, file_size: int) -> Ending:
 
 
 def _aiff(file: BinaryIO, file_size: int) -> Ending:
-    sound = (chunk for chunk in _iff_chunks(file, is_big=True) if chunk.name == b"SSND")
+    sound = (chunk for chunk in iff_chunks(file, is_big=True) if chunk.name == b"SSND")
     return _end_of(sound, file_size)
 
 
-def _iff_chunks(file: BinaryIO, *, is_big: bool) -> Iterator[_Chunk]:
+def iff_chunks(file: BinaryIO, *, is_big: bool) -> Iterator[_Chunk]:
+    """The chunks of a file of the RIFF and AIFF kind."""
+
     def read(head: bytes) -> tuple[bytes, int]:
         return head[:4], int.from_bytes(head[4:], "big" if is_big else "little")
 

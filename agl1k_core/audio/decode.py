@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agl1k_core.audio import limits
+from agl1k_core.audio._appended import Beginning, sound_end
 from agl1k_core.audio._flac import flac_check
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import Deferred
@@ -267,26 +268,35 @@ def check_beginning(path: Path) -> None:
 @contextmanager
 def opened_container(path: Path) -> Iterator[av.container.InputContainer]:
     """The container of a file that has a stream of sound; FFmpeg's errors become messages."""
-    try:
-        special = kind_of_special(path)
-        if special:
-            raise Agl1kError(f"This is {special}, not a file. Give a recording.")
-        if path.stat().st_size == 0:
-            raise Agl1kError(REASONS["empty"])
+    with ExitStack() as files:
+        try:
+            special = kind_of_special(path)
+            if special:
+                raise Agl1kError(f"This is {special}, not a file. Give a recording.")
+            if path.stat().st_size == 0:
+                raise Agl1kError(REASONS["empty"])
+            source, options = _source(path, files), _options(path)
+            container = av.open(source, "r", options=options, metadata_errors="replace")
+        except OSError as error:
+            raise Agl1kError(f"The file cannot be read: {reason(error)}.") from None
+        except av.FFmpegError:
+            raise Agl1kError(REASONS["not_audio"]) from None
+        with container:
+            if not container.streams.audio:
+                raise Agl1kError(REASONS["no_sound"])
+            if container.streams.audio[0].codec_context is None:
+                raise Agl1kError(REASONS["unknown_codec"])
+            _check_limits(container, container.streams.audio[0])
+            yield container
+
+
+def _source(path: Path, files: ExitStack) -> str | Beginning:
+    """What FFmpeg is to read: the file, or its beginning if tags follow that look like sound."""
+    end = sound_end(path)
+    if end is None:
         # "file:" keeps FFmpeg from reading a name such as "concat:a" as an address.
-        name, options = f"file:{path.absolute()}", _options(path)
-        container = av.open(name, options=options, metadata_errors="replace")
-    except OSError as error:
-        raise Agl1kError(f"The file cannot be read: {reason(error)}.") from None
-    except av.FFmpegError:
-        raise Agl1kError(REASONS["not_audio"]) from None
-    with container:
-        if not container.streams.audio:
-            raise Agl1kError(REASONS["no_sound"])
-        if container.streams.audio[0].codec_context is None:
-            raise Agl1kError(REASONS["unknown_codec"])
-        _check_limits(container, container.streams.audio[0])
-        yield container
+        return f"file:{path.absolute()}"
+    return Beginning(files.enter_context(path.open("rb")), end)
 
 
 def _options(path: Path) -> dict[str, str]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import av
@@ -79,3 +82,12 @@ def endless(path: Path, hours: int = 12) -> Path:
     path.write_bytes(head[: start - 4] + n_bytes.to_bytes(4, "little"))
     os.truncate(path, start + n_bytes)
     return path
+
+
+@contextmanager
+def temporary_wav(content: bytes) -> Iterator[Path]:
+    """A file with some content, for as long as the block lasts."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "sound.wav")
+        path.write_bytes(content)
+        yield path
