@@ -37,7 +37,8 @@ def build_reveals(
         guessed = tuple(models.get(clip.key, ()))
         token = clip_tokens[guess.position]
         sounds = sounds_of(clip, tags or FolderTags())
-        reveals.append(_reveal(clip, guess, total, max_total, guessed, token, sounds))
+        made = _reveal(benchmark, clip, guess, total, max_total, guessed, token, sounds)
+        reveals.append(made)
     return tuple(reveals)
 
 
@@ -51,6 +52,7 @@ def _clip_of(benchmark: Benchmark, guess: Guess) -> Clip:
 
 
 def _reveal(
+    benchmark: Benchmark,
     clip: Clip,
     guess: Guess,
     total: int,
@@ -86,6 +88,7 @@ def _reveal(
         models=models,
         clip_token=clip_token,
         sounds=sounds,
+        label_note=benchmark.label_note(clip.key),
         credit=credit_of(clip),
     )
 

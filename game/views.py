@@ -79,6 +79,7 @@ class Reveal:
     models: tuple[ModelGuess, ...]
     clip_token: str
     sounds: Sounds
+    label_note: str
     credit: Credit
 
 

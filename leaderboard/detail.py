@@ -137,7 +137,8 @@ def hardest(rows: ScoredRows, n: int = N_HARDEST) -> tuple[HardClip, ...]:
 
 def _truth_of(rows: ScoredRows, i: int) -> Sequence[str]:
     clip = rows.benchmark.clips[rows.clip[i]]
-    return clip.city, clip.country
+    note = " (as the table names it)" if rows.benchmark.label_note(clip.key) else ""
+    return clip.city, f"{clip.country}{note}"
 
 
 def answer_of(rows: ScoredRows, i: int) -> str:

@@ -26,6 +26,8 @@ from agl1k_core import places
 
 PRESENT_FROM = 0.1
 
+_RENAMED = "The country is named as in {}'s table; an answer of either name counts."
+
 #: Sound classes of a clip: our names and the published table's columns.
 CLASSES: Mapping[str, str] = {
     "human": "human_sounds",
@@ -259,6 +261,25 @@ class Benchmark:
         """The code that this benchmark uses for a country name; empty if it is not a country's."""
         code = places.country_code(name)
         return self.country_aliases.get(code, code) if code else ""
+
+    @cached_property
+    def _renamed(self) -> frozenset[str]:
+        """The clips in a country that the labels file under another one, such as Taiwan."""
+        targets = set(self.country_aliases.values())
+        clips = [
+            c for c, code in zip(self.clips, self.country_codes, strict=True) if code in targets
+        ]
+        found = places.label_points([clip.lat for clip in clips], [clip.lon for clip in clips])
+        names = {place.country: places.country_code(place.country) for place in found}
+        return frozenset(
+            clip.key
+            for clip, place in zip(clips, found, strict=True)
+            if names[place.country] in self.country_aliases
+        )
+
+    def label_note(self, key: str) -> str:
+        """What to know about a clip's country label, in one sentence, or ""."""
+        return _RENAMED.format(self.name) if key in self._renamed else ""
 
     @cached_property
     def subsets(self) -> Mapping[str, BoolArray]:
