@@ -2,8 +2,8 @@
 // Every view has an address, so that a reload, a bookmark or a shared link shows the same.
 
 const SEARCH_PAUSE_MS = 150;
-const ONE_VALUE = ['board', 'subset', 'rank_by', 'search', 'weights', 'min_coverage'];
-const OWN = new Set([...ONE_VALUE, 'tab', 'sort', 'reverse', 'kinds', 'columns', 'intervals', 'page', 'row', 'other', 'answered']);
+const ONE_VALUE = ['board', 'subset', 'rank_by', 'search', 'weights', 'min_coverage', 'as_of'];
+const OWN = new Set([...ONE_VALUE, 'tab', 'sort', 'reverse', 'kinds', 'columns', 'intervals', 'latest', 'page', 'row', 'other', 'answered']);
 const ROW_CLOSED = 'agl-row-closed';
 const ROW_COMPARED = 'agl-row-compared';
 
@@ -142,6 +142,7 @@ class BoardPage {
     this.query.set('kinds', kinds.length === boxes.length ? '' : kinds.join(','));
     this.query.set('columns', form.getAll('columns').join(','));
     this.query.set('intervals', form.has('intervals') ? '1' : '0');
+    this.query.set('latest', form.has('latest') ? '1' : '0');
     this.query.delete('page');
   }
 

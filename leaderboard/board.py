@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -60,6 +60,11 @@ class _Part:
 
     rows: tuple[Row, ...] = ()
     scored: Mapping[str, Evaluation] = field(default_factory=dict)
+
+    def without(self, row_ids: Collection[str]) -> _Part:
+        """The same without some rows."""
+        scored = {name: found for name, found in self.scored.items() if name not in row_ids}
+        return _Part(tuple(row for row in self.rows if row.row_id not in row_ids), scored)
 
 
 class Board:
@@ -130,9 +135,16 @@ class Board:
         day = f"{decision.created_utc:%Y-%m-%d}"
         return f"{name} {_ABSENT[decision.action]} since {day}: {decision.reason}"
 
-    def ranks(self, metric: str, subset: str) -> Mapping[str, Rank]:
-        """The rank by a metric on a subset of each row that has one, by row id."""
+    def ranks(
+        self, metric: str, subset: str, *, without: Collection[str] = ()
+    ) -> Mapping[str, Rank]:
+        """The rank by a metric on a subset of each row that has one, by row id.
+
+        ``without`` are rows that do not count.
+        """
         parts = self._parts()
+        if without:
+            return self._ranked(tuple(part.without(without) for part in parts), metric, subset)
         with self._lock:
             cached = self._ranks.setdefault(
                 (metric, subset), StaleWhileRefreshing[Mapping[str, Rank]]({})
@@ -186,9 +198,7 @@ class Board:
             return models, _Part(), _Part()
         return models, self._crowd(self.benchmark), self._made_here(self.benchmark)
 
-    def _ranked(
-        self, parts: tuple[_Part, _Part, _Part], metric: str, subset: str
-    ) -> Mapping[str, Rank]:
+    def _ranked(self, parts: tuple[_Part, ...], metric: str, subset: str) -> Mapping[str, Rank]:
         benchmark, of_clips = self._benchmark, None if subset == "all" else subset
         if benchmark is None or (of_clips and not _has_clips(benchmark, of_clips)):
             return {}

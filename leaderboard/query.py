@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
+from datetime import date
 from urllib.parse import parse_qsl, urlencode
 
 from leaderboard.columns import COLUMN, DEFAULT_COLUMNS, RANKABLE, SUBSETS
@@ -33,7 +34,9 @@ class Query:
     order of a column (otherwise the best, or A, comes first). Empty ``kinds`` and
     ``weights`` show everything. ``min_coverage`` is a percentage, ``page`` counts from 1. ``row``
     is the opened row, ``other`` the one it is compared with, on the clips that both answered if
-    ``answered``.
+    ``answered``. ``latest`` leaves out all but the newest file of a model by the same people;
+    ``as_of`` is a date, YYYY-MM-DD, and leaves out what was published after it. Both change ranks,
+    unlike filters.
     """
 
     board: str = ""
@@ -45,6 +48,8 @@ class Query:
     kinds: tuple[str, ...] = ()
     weights: str = ""
     min_coverage: int = 0
+    latest: bool = False
+    as_of: str = ""
     columns: tuple[str, ...] = DEFAULT_COLUMNS
     intervals: bool = True
     page: int = 1
@@ -83,6 +88,8 @@ def from_mapping(given: Mapping[str, str]) -> Query:
         kinds=_several(given, "kinds", KINDS),
         weights=_one_of(given, "weights", WEIGHTS, ""),
         min_coverage=_percentage(given.get("min_coverage", "")),
+        latest=given.get("latest") == "1",
+        as_of=_day(given.get("as_of", "")),
         columns=_several(given, "columns", COLUMN) or DEFAULT_COLUMNS,
         intervals=given.get("intervals") != "0",
         page=_page(given.get("page", "")),
@@ -105,7 +112,9 @@ def complaints(given: Mapping[str, str]) -> list[str]:
     coverage = given.get("min_coverage", "")
     if coverage and not (_is_number(coverage) and int(coverage) <= 100):
         found.append(f"min_coverage is {coverage[:40]!r}; give a whole number from 0 to 100")
-    for name in ("reverse", "intervals"):
+    if given.get("as_of", "") and not _day(given["as_of"]):
+        found.append(f"as_of is {given['as_of'][:40]!r}; give a date as YYYY-MM-DD")
+    for name in ("reverse", "intervals", "latest"):
         if given.get(name, "") not in ("", "0", "1"):
             found.append(f"{name} is {given[name][:40]!r}; give 0 or 1")
     return found
@@ -142,6 +151,13 @@ def _several(given: Mapping[str, str], name: str, known: Collection[str]) -> tup
     """The known names in a comma-separated list, in the order of ``known``."""
     asked = set(given.get(name, "").split(","))
     return tuple(value for value in known if value in asked)
+
+
+def _day(text: str) -> str:
+    try:
+        return text if len(text) == 10 and date.fromisoformat(text) else ""
+    except ValueError:
+        return ""
 
 
 def _page(text: str) -> int:

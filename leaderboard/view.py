@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agl1k_core.scoring import Rank
@@ -63,8 +63,10 @@ class View:
 
 def make_view(board: Board, query: Query) -> View:
     """Apply a query to a board."""
-    rows = board.rows()
-    ranks = board.ranks(query.rank_by, query.subset)
+    everything = board.rows()
+    rows = standing(everything, query)
+    gone = frozenset(row.row_id for row in everything) - {row.row_id for row in rows}
+    ranks = board.ranks(query.rank_by, query.subset, without=gone)
     shown = [row for row in rows if matches(row, query)]
     places = _reported_places(rows, query)
     entries = [
@@ -81,6 +83,26 @@ def make_view(board: Board, query: Query) -> View:
         best=best_values(rows, query),
         columns=_columns(rows, query),
     )
+
+
+def standing(rows: Sequence[Row], query: Query) -> list[Row]:
+    """The rows that count: as of the query's date, and if asked for, only the latest of a model.
+
+    What people had guessed by then is not known, so their row is of today only.
+    """
+    if query.as_of:
+        rows = [row for row in rows if row.published <= query.as_of and row.kind != "people"]
+    if not query.latest:
+        return list(rows)
+    newest = {_same_model(row): row.row_id for row in rows}  # rows come oldest first
+    return [row for row in rows if newest[_same_model(row)] == row.row_id]
+
+
+def _same_model(row: Row) -> tuple[str, ...]:
+    """Equal for files of one model by the same people."""
+    if row.kind != "scored":
+        return (row.row_id,)
+    return (row.owner or row.organisation.casefold(), row.model.casefold())
 
 
 def _columns(rows: Iterable[Row], query: Query) -> tuple[str, ...]:

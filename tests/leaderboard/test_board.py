@@ -346,3 +346,29 @@ def test_rows_come_in_pages(board: Board) -> None:
     assert (first.n_pages, first.page, last.page) == (2, 1, 2)
     assert len(first.on_page) == ROWS_PER_PAGE
     assert [*first.on_page, *last.on_page] == list(first.entries)
+
+
+def test_only_the_latest_file_of_a_model_counts_if_asked_for(board: Board) -> None:
+    add_model(board, "Ours", 0.2, owner="ada")
+    add_model(board, "ours", 9.0, owner="ada")
+    add_model(board, "Ours", 3.0, owner="ben")
+    found = {e.row.model: e for e in make_view(board, Query(latest=True)).entries}
+    entries = [e for e in make_view(board, Query(latest=True)).entries if e.row.kind == "scored"]
+    assert [(e.row.owner, e.rank.place if e.rank else None) for e in entries] == [
+        ("ben", 1),
+        ("ada", 2),
+    ]
+    assert len(found) == 5
+    assert len(make_view(board, Query()).entries) == 6
+
+
+def test_a_board_as_of_a_date(board: Board) -> None:
+    add_model(board, "Early", 3.0)
+    add_guesses(board, "ann", [f"clip-{i:02d}" for i in range(12)])
+    before, after = (
+        make_view(board, Query(as_of=day)).entries for day in ("2026-02-28", "2026-03-01")
+    )
+    assert [e.row.kind for e in before] == ["baseline"] * 3
+    assert all(e.rank is None for e in before)
+    assert {e.row.model for e in after if e.rank} >= {"Early"}
+    assert "people" not in {e.row.kind for e in after}
