@@ -81,7 +81,15 @@ def signed_in(space: AppProcess, provider: FakeOpenId, user: str) -> Visitor:
 def publish(visitor: Visitor, file: bytes, model: str) -> httpx.Response:
     event = visitor.event(visitor.find(elem_id="agl-publish"), "click")
     about = [model, "", "", "open", "", ""]
-    return visitor.call(event, "demo", visitor.upload("answers.json", file), *about)
+    nothing_asked = None
+    upload = visitor.upload("answers.json", file)
+    return visitor.call(event, nothing_asked, "demo", upload, *about)
+
+
+def receipt_of(published: httpx.Response) -> str:
+    problems, receipt, *_ = published.json()["data"]
+    assert not problems
+    return str(receipt)
 
 
 def withdraw(visitor: Visitor, submission_id: str, key: str = "", **headers: str) -> httpx.Response:
@@ -120,7 +128,7 @@ def test_an_owner_withdraws_without_the_key(
     space: AppProcess, provider: FakeOpenId, hub: FakeHub, demo_file: bytes
 ) -> None:
     alice, bob = (signed_in(space, provider, user) for user in ("alice", "bob"))
-    receipt = publish(alice, demo_file, "Owned").json()["data"][0]
+    receipt = receipt_of(publish(alice, demo_file, "Owned"))
     assert "Signed in as alice you can withdraw it" in receipt
     row = row_of(bob, "Owned")
     assert row["owner"] == "alice"
@@ -142,7 +150,7 @@ def test_the_key_withdraws_an_owned_submission(
     space: AppProcess, provider: FakeOpenId, demo_file: bytes
 ) -> None:
     alice = signed_in(space, provider, "alice")
-    receipt = publish(alice, demo_file, "Keyed").json()["data"][0]
+    receipt = receipt_of(publish(alice, demo_file, "Keyed"))
     key = receipt.partition("data-key>")[2].partition("<")[0]
     row = row_of(alice, "Keyed")
     nobody = Visitor(space.url)
