@@ -37,7 +37,6 @@ from game.tab import FORGET_LINK, PlayTab, build_play
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
 from leaderboard.client_api import build_endpoints
-from leaderboard.query import Query
 from leaderboard.scoring_queue import ScoringQueue
 from leaderboard.submit_tab import build_submit
 from leaderboard.tab import build_leaderboard
@@ -108,8 +107,7 @@ class Services:
         """Score what the boards show, so that their first visitors need not wait for it."""
         for board in self.boards.values():
             with suppress(Agl1kError):  # the visitor's request says what is wrong
-                board.rows()
-                board.ranks(Query().rank_by, Query().subset)
+                board.warm()
 
     def close(self) -> None:
         """End background work, push what still waits, and close the database."""

@@ -75,6 +75,7 @@ def write_recordings(folder: Path, n: int) -> None:
             noise = rng.normal(size=len(seconds)).cumsum()
             tone = np.sin(2 * np.pi * rng.uniform(200, 4000) * seconds)
             wave = 0.1 * (noise - noise.mean()) / noise.std() + 0.2 * tone
+            wave *= 1 + 0.9 * np.sin(2 * np.pi * 0.7 * seconds)  # steady sound is filtered out
             wavfile.write(folder / name, _RATE_HZ, (20000 * wave).astype(np.int16))
             lat, lon = rng.uniform(-40, 60), rng.uniform(-120, 150)
             writer.writerow([f"clip-{number:05}", lat, lon, name, number % 2])

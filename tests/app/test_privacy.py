@@ -104,8 +104,9 @@ def publish_and_withdraw(player: Player) -> None:
     button = player.event(player.find(elem_id="agl-publish"), "click")
     for model in ("Stays", "Goes"):
         about = [model, "", "", "open", "", ""]
-        done = player.call(button, "demo", player.upload("answers.json", file), *about)
-        key = done.json()["data"][0].partition("data-key>")[2].partition("<")[0]
+        upload = player.upload("answers.json", file)
+        done = player.call(button, None, "demo", upload, *about)
+        key = done.json()["data"][1].partition("data-key>")[2].partition("<")[0]
     rows = player.http.get("/api/leaderboard?board=demo").json()["rows"]
     ids = {row["model"]: row["row_id"] for row in rows}
     event = player.event(player.find(value="Withdraw"), "click")

@@ -42,7 +42,7 @@ def fill(database: Database, make_guess: MakeGuess, n: int = 6, player: str = "p
                 player_id=player,
                 nickname="",
                 action=["guess", "skip", "broken"][number % 3],
-                created_utc=NOW + timedelta(seconds=n - number),
+                created_utc=NOW + timedelta(seconds=number),
             )
         )
 
