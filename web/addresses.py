@@ -49,7 +49,10 @@ class UnderPath:
             await RedirectResponse(address)(scope, receive, send)
         elif self.path and asked.startswith(f"{self.path}/"):
             rest = asked.removeprefix(self.path)
-            await self.app({**scope, "path": rest, "raw_path": rest.encode()}, receive, send)
+            # an app or server around this one may count the path as its own
+            root = str(scope.get("root_path", "")).removeprefix(self.path)
+            inside = {**scope, "path": rest, "raw_path": rest.encode(), "root_path": root}
+            await self.app(inside, receive, send)
         else:
             await self.app(scope, receive, send)
 
