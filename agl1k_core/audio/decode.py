@@ -276,7 +276,7 @@ def opened_container(path: Path) -> Iterator[av.container.InputContainer]:
             if path.stat().st_size == 0:
                 raise Agl1kError(REASONS["empty"])
             source, options = _source(path, files), _options(path)
-            container = av.open(source, "r", options=options, metadata_errors="replace")
+            container = av.open(source, mode="r", options=options, metadata_errors="replace")
         except OSError as error:
             raise Agl1kError(f"The file cannot be read: {reason(error)}.") from None
         except av.FFmpegError:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from tests.support.waiting import PATIENCE_S
@@ -33,6 +34,14 @@ def children() -> set[int]:
     """The running processes that this one started."""
     found = (int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit())
     return {process for process in found if _state(process)[1:] == (os.getpid(),)}
+
+
+def has_opened(process: int, path: Path) -> bool:
+    """Whether a process reads or writes a file."""
+    with suppress(OSError):  # it has ended, or closes a file meanwhile
+        folder = Path(f"/proc/{process}/fd")
+        return str(path) in [os.readlink(link) for link in folder.iterdir()]
+    return False
 
 
 def is_running(process: int) -> bool:

@@ -16,7 +16,7 @@ import pytest
 from agl1k_core import audio
 from agl1k_core.errors import Agl1kError
 from tests.support import sounds
-from tests.support.processes import children, is_running
+from tests.support.processes import children, has_opened, is_running
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.server
@@ -62,7 +62,7 @@ def test_a_crash_costs_one_file(
     with ThreadPoolExecutor(1) as threads:
         before = children()
         crashing = threads.submit(shelter.outline, endless)
-        eventually(lambda: children() - before)
+        eventually(lambda: any(has_opened(one, endless) for one in children() - before))
         for process in children() - before:
             os.kill(process, number)
         with pytest.raises(audio.CrashedError, match=r"crashed on this file\. Convert the file"):
