@@ -40,7 +40,7 @@ def has_opened(process: int, path: Path) -> bool:
     """Whether a process reads or writes a file."""
     with suppress(OSError):  # it has ended, or closes a file meanwhile
         folder = Path(f"/proc/{process}/fd")
-        return str(path) in [os.readlink(link) for link in folder.iterdir()]
+        return path in [link.readlink() for link in folder.iterdir()]
     return False
 
 
