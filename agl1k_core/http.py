@@ -173,6 +173,18 @@ def network_errors() -> Iterator[None]:
         raise TransientError("ended its response too early") from None
 
 
+def whole_body(chunks: Iterator[bytes], patience: Patience, most_bytes: int) -> bytes:
+    """The body of an answer; raises ``TransientError`` if it is too long or takes too long."""
+    parts: list[bytes] = []
+    n_bytes = 0
+    for part in timely(chunks, patience):
+        parts.append(part)
+        n_bytes += len(part)
+        if n_bytes > most_bytes:
+            raise TransientError(f"sent more than {most_bytes // 10**6} MB")
+    return b"".join(parts)
+
+
 def timely(chunks: Iterator[bytes], patience: Patience) -> Iterator[bytes]:
     """The chunks of an answer; raises ``TransientError`` once they take longer than an attempt."""
     deadline = time.monotonic() + patience.attempt_s

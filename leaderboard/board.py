@@ -133,7 +133,7 @@ class Board:
 
     def absent(self, row_id: str) -> str:
         """Why a submission is not among the rows, in one sentence, or "" if it is unknown."""
-        decision = self.submissions.moderation.standings("submission").get(row_id, Standing()).shown
+        decision = self.submissions.moderation.standing_of("submission", row_id).shown
         if decision is None or decision.action == "restore":
             return ""
         found = self.submissions.get(row_id)

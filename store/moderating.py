@@ -13,7 +13,7 @@ from rich.table import Table
 from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.guesses import GuessStore
-from store.moderation import Action, Decision, ModerationLog, Standing
+from store.moderation import Action, Decision, ModerationLog, Standing, standing
 from store.options import StoreOptions
 from store.submissions import Submission, SubmissionStore
 
@@ -45,8 +45,7 @@ def list_submissions(
         found = store.everything(benchmark)
     table = Table("submission", "published", "board", "model", "organisation", "owner", "state")
     for one in found:
-        standing = standings.get(one.submission_id, Standing())
-        state = state_of(one, standing)
+        state = state_of(one, standings.get(one.submission_id, Standing()))
         if waiting and state != "held":
             continue
         table.add_row(
@@ -80,10 +79,9 @@ def show_submission(submission_id: Id) -> None:
         store = SubmissionStore(database)
         one = _known(store, submission_id)
         log = store.moderation.log("submission", submission_id)
-        standing = store.moderation.standings("submission").get(submission_id, Standing())
     for name in _TOLD:
         typer.echo(f"{name}: {getattr(one, name) or ''}")
-    typer.echo(f"state: {state_of(one, standing)}")
+    typer.echo(f"state: {state_of(one, standing(log))}")
     metrics = one.evaluation.get("metrics", {})
     for name in ("distance_km", "geoscore", "country_accuracy", "city_accuracy", "reject_rate"):
         typer.echo(f"{name}: {metrics.get(name)}")
@@ -161,9 +159,9 @@ def list_nicknames() -> None:
         hidden = ModerationLog(database).standings("nickname")
     for name, n_guesses in sorted(counts.items()):
         typer.echo(f"{n_guesses:>8} {name}")
-    for name, standing in sorted(hidden.items()):
-        if not standing.is_shown and standing.shown:
-            typer.echo(f"  hidden {name}: {standing.shown.reason}")
+    for name, held in sorted(hidden.items()):
+        if not held.is_shown and held.shown:
+            typer.echo(f"  hidden {name}: {held.shown.reason}")
 
 
 @nicknames.command("hide")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, cast
 
-from sqlalchemy import Row, func, insert, select
+from sqlalchemy import Connection, Row, insert, select
 
 from agl1k_core.errors import Agl1kError
 from store.database import Database
@@ -57,20 +57,26 @@ class ModerationLog:
 
     def decide(self, kind: Subject, subject: str, action: Action, reason: str) -> Decision:
         """Add a decision; raises ``Agl1kError`` without a reason that people can read."""
+        with self._database.write() as connection:
+            return self.add(connection, kind, subject, action, reason)
+
+    def add(
+        self, connection: Connection, kind: Subject, subject: str, action: Action, reason: str
+    ) -> Decision:
+        """``decide`` within a transaction."""
         reason = " ".join(reason.split())
         if not 0 < len(reason) <= LONGEST_REASON or not reason.isprintable():
             raise Agl1kError(
                 f"A decision needs a reason of 1 to {LONGEST_REASON} characters: it is shown."
             )
         made = Decision(kind, subject, action, reason, datetime.now(UTC))
-        with self._database.write() as connection:
-            connection.execute(
-                insert(moderation).values(
-                    kind=kind, subject=subject, action=action, reason=reason,
-                    created_utc=made.created_utc,
-                    decision_id=uuid.uuid4().hex if kind == "submission" else None,
-                )
-            )  # fmt: skip
+        connection.execute(
+            insert(moderation).values(
+                kind=kind, subject=subject, action=action, reason=reason,
+                created_utc=made.created_utc,
+                decision_id=uuid.uuid4().hex if kind == "submission" else None,
+            )
+        )  # fmt: skip
         return made
 
     def log(self, kind: Subject, subject: str | None = None) -> list[Decision]:
@@ -82,17 +88,16 @@ class ModerationLog:
         with self._database.read() as connection:
             return [_decision(row) for row in connection.execute(query)]
 
+    def standing_of(self, kind: Subject, subject: str) -> Standing:
+        """What holds for one subject."""
+        return standing(self.log(kind, subject))
+
     def standings(self, kind: Subject) -> dict[str, Standing]:
         """What holds for each subject with a decision."""
         found: dict[str, list[Decision]] = {}
         for decision in self.log(kind):
             found.setdefault(decision.subject, []).append(decision)
         return {subject: standing(decisions) for subject, decisions in found.items()}
-
-    def revision(self) -> int:
-        """A number that changes with each decision."""
-        with self._database.read() as connection:
-            return connection.scalar(select(func.max(moderation.c.sequence))) or 0
 
 
 class HiddenNicknames:

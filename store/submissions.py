@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.moderation import ModerationLog
-from store.schema import submission_files, submissions
+from store.schema import moderation, submission_files, submissions
 
 Weights = Literal["open", "closed"]
 Kind = Literal["verified", "baseline"]
@@ -75,9 +75,9 @@ class SubmissionStore:
 
         With a reason to ``hold`` it, the board shows it after an operator restored it. ``who``
         stands for the submitter in quotas and is not stored. Only the key's hash is stored, so it
-        cannot be returned again. Raises ``Agl1kError`` if the
-        same file is already published for the same model, ``ValueError`` if the size does not match
-        the file. The hash is not computed again: it is that of the file when it was read.
+        cannot be returned again. Raises ``Agl1kError`` if the same file is already published for
+        the same model, ``ValueError`` if the size does not match the file. The hash is not computed
+        again: it is that of the file when it was read.
         """
         if len(file) != submission.file_bytes:
             raise ValueError("file_bytes is not the size of the file")
@@ -89,12 +89,13 @@ class SubmissionStore:
             "submission_id": submission.submission_id,
             "content_gzip": gzip.compress(file, mtime=0),
         }
-        if hold:
-            self.moderation.decide("submission", submission.submission_id, "hold", hold)
         with self._database.write() as connection:
             if not self._database.insert_new(connection, submissions, values):
                 raise Agl1kError(_already_there(connection, submission))
             connection.execute(insert(submission_files), content)
+            if hold:
+                held = submission.submission_id
+                self.moderation.add(connection, "submission", held, "hold", hold)
         return key
 
     def get(self, submission_id: str) -> Submission | None:
@@ -151,8 +152,8 @@ class SubmissionStore:
             raise Agl1kError(
                 f"There is no submission {submission_id}. Look its id up on the board."
             )
-        self.moderation.decide("submission", submission_id, "remove", reason)
         with self._database.write() as connection:
+            self.moderation.add(connection, "submission", submission_id, "remove", reason)
             _take_off(connection, submission_id)
         with suppress(Agl1kError):
             self._database.scrub()
@@ -163,10 +164,11 @@ class SubmissionStore:
             func.max(submissions.c.sequence),
             func.count(),
             func.count(submissions.c.withdrawn_utc),
+            select(func.max(moderation.c.sequence)).scalar_subquery(),
         )
         with self._database.read() as connection:
-            last, n_all, n_withdrawn = connection.execute(query).one()
-        return f"{last or 0}-{n_all}-{n_withdrawn}-{self.moderation.revision()}"
+            last, n_all, n_withdrawn, decided = connection.execute(query).one()
+        return f"{last or 0}-{n_all}-{n_withdrawn}-{decided or 0}"
 
     def _select(self, *conditions: ColumnElement[bool]) -> _Submissions:
         query = select(*_COLUMNS).where(*conditions).order_by(*_BY_AGE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -73,6 +74,23 @@ def write_csv(file: TextIO, rows: Sequence[Mapping[str, Any]]) -> None:
     writer.writerows(rows)
 
 
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The same as text, empty without rows."""
+    text = io.StringIO()
+    if rows:
+        write_csv(text, rows)
+    return text.getvalue()
+
+
 def _presence(analysis: Analysis) -> Mapping[str, float]:
     presence: Mapping[str, float] = analysis.tags.get("presence", {})
     return presence
+
+
+def recordings_in(table: Path) -> set[str]:
+    """The recordings that an earlier run put beside its table, by that table."""
+    if not table.is_file():
+        return set()
+    with table.open(encoding="utf-8", newline="") as file:
+        names = {row.get("file") or "" for row in csv.DictReader(file)}
+    return {name for name in names if name and "/" not in name and not name.startswith(".")}

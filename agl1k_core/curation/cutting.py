@@ -7,12 +7,10 @@ again by the next run, which writes the same bytes.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import multiprocessing
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -276,10 +274,13 @@ def _write_tables(collection: Collection, out: Path, done: Mapping[str, Cutting]
     twice = sorted({key for key in keys if keys.count(key) > 1}) if len({*keys}) < len(keys) else []
     if twice:
         raise Agl1kError(f"Parts would have the same key: {', '.join(twice)}. Rename the clips.")
-    before = _files_of(out / FOLDER_TABLE)
-    write_atomically(out / CUTS, _csv([_report_row(collection, *item) for item in done.items()]))
+    before = analysis_rows.recordings_in(out / FOLDER_TABLE)
+    write_atomically(
+        out / CUTS,
+        analysis_rows.csv_text([_report_row(collection, *item) for item in done.items()]),
+    )
     if rows:
-        write_atomically(out / FOLDER_TABLE, _csv(rows))
+        write_atomically(out / FOLDER_TABLE, analysis_rows.csv_text(rows))
     for stale in before - {row["file"] for row in rows}:
         (out / stale).unlink(missing_ok=True)
 
@@ -326,18 +327,3 @@ def _report_row(collection: Collection, key: str, cutting: Cutting) -> dict[str,
         "parts": len(cutting.pieces),
         "message": cutting.message,
     }
-
-
-def _files_of(table: Path) -> set[str]:
-    if not table.is_file():
-        return set()
-    with table.open(encoding="utf-8", newline="") as file:
-        names = {row.get("file") or "" for row in csv.DictReader(file)}
-    return {name for name in names if name and "/" not in name and not name.startswith(".")}
-
-
-def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    text = io.StringIO()
-    if rows:
-        analysis_rows.write_csv(text, rows)
-    return text.getvalue()

@@ -6,7 +6,6 @@ Nothing else is lost when one of them changes: decisions on clips that left the 
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,11 +72,9 @@ def write_review(out: Path, review: Mapping[str, Decision]) -> None:
         for key, found in sorted(review.items())
         if found.decision or found.note
     ]
-    text = io.StringIO()
-    if rows:
-        analysis_rows.write_csv(text, rows)
     try:
-        write_atomically(out / REVIEW, text.getvalue() or "key,decision,note\n")
+        text = analysis_rows.csv_text(rows) or "key,decision,note\n"
+        write_atomically(out / REVIEW, text)
     except OSError as error:
         raise Agl1kError(
             f"{shown(out / REVIEW)} cannot be written: {error.strerror}. "

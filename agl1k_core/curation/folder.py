@@ -9,11 +9,9 @@ run writes the same bytes.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
@@ -106,11 +104,12 @@ def write_folder(
 def _write(curated: Curated, out: Path, name: str, copied: Callable[[], None] | None) -> Curated:
     out.mkdir(parents=True, exist_ok=True)
     write_atomically(out / MARK, _json({"agl1k_version": __version__, **curated.provenance}))
-    before = _files_of(out / benchmarks.FOLDER_TABLE)
+    before = analysis_rows.recordings_in(out / benchmarks.FOLDER_TABLE)
     curated, copies = _copied(curated, out, copied)
     if copies:
         write_atomically(
-            out / benchmarks.FOLDER_TABLE, _csv([_clip_row(i, copies) for i in curated.chosen])
+            out / benchmarks.FOLDER_TABLE,
+            analysis_rows.csv_text([_clip_row(i, copies) for i in curated.chosen]),
         )
     else:
         (out / benchmarks.FOLDER_TABLE).unlink(missing_ok=True)
@@ -119,7 +118,9 @@ def _write(curated: Curated, out: Path, name: str, copied: Callable[[], None] | 
     if not (out / benchmarks.FOLDER_INFO).exists():
         write_atomically(out / benchmarks.FOLDER_INFO, _json(_info(curated, out, name)))
     write_atomically(out / TAGS, _tags(curated))
-    write_atomically(out / REPORT, _csv(_with_notes(_report_rows(curated, copies), out)))
+    write_atomically(
+        out / REPORT, analysis_rows.csv_text(_with_notes(_report_rows(curated, copies), out))
+    )
     write_atomically(out / SUMMARY, summary_markdown(curated))
     return curated
 
@@ -162,15 +163,6 @@ def _time_ns(item: Judged, kind: CopyKind) -> int:
     """The time that a copy gets: it tells a later run of which recording, and how, it was made."""
     of = int(item.analysis.file_sha256[:7], 16) * len(CopyKind) + [*CopyKind].index(kind)
     return (_FIRST_TIME_S + of) * 1_000_000_000
-
-
-def _files_of(table: Path) -> set[str]:
-    """The recordings that an earlier run copied here, according to its table."""
-    if not table.is_file():
-        return set()
-    with table.open(encoding="utf-8", newline="") as file:
-        names = {row.get("file") or "" for row in csv.DictReader(file)}
-    return {name for name in names if name and "/" not in name and not name.startswith(".")}
 
 
 def _clip_row(item: Judged, copies: Mapping[str, StrippedCopy]) -> dict[str, Any]:
@@ -263,13 +255,6 @@ def _info(curated: Curated, out: Path, name: str) -> dict[str, str]:
     kept = {field: str(about[field]) for field in ("notice", "licence") if about.get(field)}
     notice = {"notice": curated.collection.benchmark.notice}
     return {"slug": slug, "name": name, "version": "1", **notice, **kept}
-
-
-def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    text = io.StringIO()
-    if rows:
-        analysis_rows.write_csv(text, rows)
-    return text.getvalue()
 
 
 def _json(data: object) -> str:

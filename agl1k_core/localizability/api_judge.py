@@ -30,7 +30,7 @@ from agl1k_core.http import (
     open_client,
     retry_after_s,
     retrying,
-    timely,
+    whole_body,
 )
 from agl1k_core.inputs import name_of, read_unpacked
 from agl1k_core.localizability.judge_answers import parse_ratings
@@ -218,7 +218,7 @@ class ApiJudge:
                 "POST", url, json=request, headers=headers, follow_redirects=False
             ) as answer,
         ):
-            body = _joined(timely(answer.iter_bytes(), self.patience))
+            body = whole_body(answer.iter_bytes(), self.patience, _MOST_BYTES)
         return answer.status_code, body, retry_after_s(answer)
 
     @cached_property
@@ -264,15 +264,6 @@ class ApiJudge:
             write_atomically(path, json.dumps(record), durable=True)
         except OSError as error:
             raise Agl1kError(f"The judges' cache cannot be written: {error.strerror}.") from None
-
-
-def _joined(chunks: Iterator[bytes]) -> bytes:
-    body = b""
-    for chunk in chunks:
-        body += chunk
-        if len(body) > _MOST_BYTES:
-            raise TransientError(f"gave an answer of more than {_MOST_BYTES >> 20} MB")
-    return body
 
 
 def _refuse_status(status: int, body: bytes, wait_s: float | None) -> None:

@@ -13,12 +13,11 @@ import msgspec
 from agl1k_core.errors import Agl1kError
 from agl1k_core.http import (
     Patience,
-    TransientError,
     host_of,
     network_errors,
     open_client,
     retry_after_s,
-    timely,
+    whole_body,
 )
 from agl1k_core.models.dialects import Dialect
 from agl1k_core.models.failures import Failure, Trouble
@@ -105,7 +104,7 @@ class Endpoint:
                 "POST", self.address, content=body, headers=headers, follow_redirects=False
             ) as response,
         ):
-            content = self._content(response)
+            content = whole_body(response.iter_bytes(), self.patience, _MOST_BYTES)
         text = self._without_key(content.decode("utf-8", "replace"))
         return RawReply(
             response.status_code,
@@ -113,16 +112,6 @@ class Endpoint:
             retry_after_s(response),
             time.monotonic() - began,
         )
-
-    def _content(self, response: httpx.Response) -> bytes:
-        parts: list[bytes] = []
-        n_bytes = 0
-        for part in timely(response.iter_bytes(), self.patience):
-            parts.append(part)
-            n_bytes += len(part)
-            if n_bytes > _MOST_BYTES:
-                raise TransientError(f"sent more than {_MOST_BYTES // 10**6} MB")
-        return b"".join(parts)
 
     def _without_key(self, text: str) -> str:
         return text.replace(self.key, "[key]") if self.key else text
