@@ -60,6 +60,7 @@ def test_a_hidden_nickname_is_left_out_of_guesses_within_a_minute(
     assert store.drop_nickname("Rude") == 1
     now[0] += 61
     assert store.record(make_guess(nickname="rude", position=1)).nickname == ""
+    assert store.record(make_guess(nickname="RUDE", position=4)).nickname == ""
     assert store.record(make_guess(nickname="Kind", position=2)).nickname == "Kind"
     assert store.nicknames() == {"Kind": 1}
     log.decide("nickname", "Rude", "restore", "another meaning")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
+from fastapi.staticfiles import StaticFiles
 from fastapi.testclient import TestClient
 
 from web.addresses import EndingWithSlash, UnderPath, query_of, selected_tab
@@ -55,6 +58,19 @@ def test_a_proxy_may_remove_the_path_or_pass_it_on(path: str, asked: str, answer
 
     found = TestClient(app, base_url="http://x").get(f"http://x{asked}", follow_redirects=False)
     assert (found.headers.get("location") or found.json()) == answer
+
+
+@pytest.mark.parametrize("outside", ["", "/arena"])
+def test_mounted_files_are_found_whatever_counts_the_path_as_its_own(
+    tmp_path: Path, outside: str
+) -> None:
+    (tmp_path / "a.txt").write_text("here")
+    inside = FastAPI()
+    inside.mount("/vendor", StaticFiles(directory=tmp_path))
+    inside.add_middleware(UnderPath, path="/arena")
+    outer = FastAPI()
+    outer.mount(outside, inside)
+    assert TestClient(outer).get("/arena/vendor/a.txt").text == "here"
 
 
 def test_the_page_goes_on_to_its_address_with_a_slash() -> None:

@@ -11,7 +11,10 @@ from scipy import stats
 
 from agl1k_core.scoring.pairs import clearly_apart, holm, p_values, paired_difference
 
-numbers = st.floats(-1e4, 1e4, width=32) | st.just(float("nan"))
+#: A pair of columns that are all 0 or 1 is tested as shares, whatever the other columns are.
+numbers = st.floats(2, 2e4, width=32) | st.just(float("nan"))
+shares = st.sampled_from((0.0, 1.0, float("nan")))
+boards = st.tuples(st.integers(1, 15), st.just(4))
 
 
 def test_paired_difference_uses_common_clips_only() -> None:
@@ -81,7 +84,10 @@ def test_shares_agree_with_the_exact_test_of_the_clips_that_one_has_right(n_clip
 
 
 @settings(max_examples=50)
-@given(hnp.arrays(np.float64, st.tuples(st.integers(1, 15), st.just(4)), elements=numbers))
+@given(
+    hnp.arrays(np.float64, boards, elements=numbers)
+    | hnp.arrays(np.float64, boards, elements=shares)
+)
 def test_all_pairs_at_once_are_the_pairs_one_by_one(values: np.ndarray) -> None:
     together = p_values(values)
     for i in range(4):
@@ -96,6 +102,13 @@ def test_nearly_equal_large_numbers_keep_their_digits() -> None:
     a = generator.normal(9e3, 1e3, 500)
     b = a + 1e-3 + generator.normal(0, 1e-2, 500)
     assert paired_difference(a, b).p_value == pytest.approx(stats.ttest_rel(a, b).pvalue, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_difference_that_is_the_same_on_all_clips_is_clear(seed: int) -> None:
+    """Its spread is 0 but for rounding, which may come out on either side of 0."""
+    a = np.random.default_rng(seed).normal(9e3, 1e3, 30)
+    assert paired_difference(a, a + 0.7).p_value == pytest.approx(2 ** (1 - 30))
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
