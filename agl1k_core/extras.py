@@ -13,7 +13,8 @@ from agl1k_core.errors import Agl1kError
 _EXTRAS = {
     "av": ("audio", "Reading recordings"),
     "plotly": ("figures", "Drawing figures"),
-    "matplotlib": ("curate", "Drawing a timeline"),
+    "matplotlib": ("curate", "Drawing sound"),
+    "librosa": ("agent", "Listening again"),
     "faster_whisper": ("speech", "Transcribing speech"),
     "onnx": ("curate", "Tagging"),
     "onnxruntime": ("curate", "Tagging"),

@@ -8,6 +8,7 @@ from .decode import (
     outline,
     probe,
 )
+from .edits import band_passed, boosted, segment, slowed, spectrogram_png
 from .filters import (
     AcousticFilters,
     AcousticMeasures,
@@ -47,6 +48,11 @@ __all__ = [
     "mono_blocks",
     "MonoBuffer",
     "NoRoomError",
+    "segment",
+    "slowed",
+    "band_passed",
+    "boosted",
+    "spectrogram_png",
     "inspect_recording",
     "Inspection",
     "Outcome",
