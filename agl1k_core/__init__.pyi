@@ -11,6 +11,7 @@ from . import (
     predictions,
     scoring,
     tagging,
+    wander,
 )
 from .answers import Answer, Status, parse_answer
 from .benchmarks import Benchmark, Clip, load_benchmark
@@ -63,6 +64,7 @@ __all__ = [
     "localizability",
     "curation",
     "models",
+    "wander",
 ]
 
 __version__: str

@@ -43,8 +43,9 @@ class Problem:
         What is wrong, and what to do, in words.
     record, line
         Number of the record, and line of the file, both from 1; None if unknown.
-    clip, field
-        Key of the clip, and name of the field; None if the problem is not about one.
+    clip, node, field
+        Key of the clip, id of the node of a graph, and name of the field; None if the problem is
+        not about one.
 
     Examples
     --------
@@ -58,12 +59,14 @@ class Problem:
     line: int | None = None
     clip: str | None = None
     field: str | None = None
+    node: str | None = None
 
     def __str__(self) -> str:
         places = [
             f"record {self.record}" if self.record is not None else "",
             f"line {self.line}" if self.line is not None else "",
             f"clip {self.clip}" if self.clip else "",
+            f"node {self.node}" if self.node else "",
             f"field {self.field}" if self.field else "",
         ]
         where = ", ".join(place for place in places if place)

@@ -11,7 +11,16 @@ from typing import Annotated
 import typer
 
 from agl1k_core import __version__
-from agl1k_core.cli import building, cutting, fetching, localizability, running, scoring, serving
+from agl1k_core.cli import (
+    building,
+    cutting,
+    fetching,
+    localizability,
+    running,
+    scoring,
+    serving,
+    wandering,
+)
 from agl1k_core.cli.console import Commands
 
 app = typer.Typer(
@@ -28,6 +37,7 @@ app.add_typer(cutting.app)
 app.add_typer(building.app)
 app.add_typer(serving.app)
 app.add_typer(localizability.app, name="localizability")
+app.add_typer(wandering.app, name="wander")
 
 
 def _show_version(wanted: bool) -> None:

@@ -18,15 +18,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
 
-import numpy as np
 from scipy.spatial import cKDTree
 
 from agl1k_core.errors import Agl1kError
-from agl1k_core.places import geodesic_km
+from agl1k_core.places import EARTH_KM, geodesic_km, unit_vectors
 
 Turn = tuple[bool, int, float, str]
 
-_EARTH_RADIUS_KM = 6371.0088
 #: A recording that is listed at two places this far apart has no known place.
 _ONE_PLACE_KM = 1.0
 
@@ -318,13 +316,12 @@ class _Neighbours:
         self._candidates = candidates
         self._rules = rules
         self._place = {candidate.key: n for n, candidate in enumerate(candidates)}
-        lat = np.radians([one.lat for one in candidates])
-        lon = np.radians([one.lon for one in candidates])
-        points = [np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)]
-        self._points = np.stack(points, axis=1).reshape(-1, 3)
+        self._points = unit_vectors(
+            [one.lat for one in candidates], [one.lon for one in candidates]
+        )
         self._tree = cKDTree(self._points)
         # a chord of the unit sphere, with a margin for the flattening of the Earth
-        angle = min(math.pi, 1.02 * rules.min_distance_km / _EARTH_RADIUS_KM)
+        angle = min(math.pi, 1.02 * rules.min_distance_km / EARTH_KM)
         self._chord = 2 * math.sin(angle / 2)
 
     def of(self, candidate: Candidate) -> list[tuple[Candidate, float]]:

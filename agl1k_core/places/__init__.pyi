@@ -2,12 +2,14 @@
 
 from .geocoder import PlaceLabel, distinct_labels, label_points
 from .geodesy import (
+    EARTH_KM,
     MAX_GEOSCORE,
     NO_POINT_KM,
     compass_direction,
     geodesic_km,
     geodesic_line,
     geoscore,
+    unit_vectors,
 )
 from .names import (
     canonical_city,
@@ -38,4 +40,6 @@ __all__ = [
     "NO_POINT_KM",
     "geodesic_line",
     "compass_direction",
+    "unit_vectors",
+    "EARTH_KM",
 ]

@@ -20,6 +20,9 @@ NO_POINT_KM = 10_000.0
 MAX_GEOSCORE = 5000.0
 GEOSCORE_SCALE_KM = 1492.7
 
+#: The mean radius of the Earth, for what is computed on a sphere.
+EARTH_KM = 6371.0088
+
 _WGS84 = Geod(ellps="WGS84")
 _DIRECTIONS = (
     "north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west",
@@ -114,3 +117,26 @@ def compass_direction(lat1: float, lon1: float, lat2: float, lon2: float) -> str
     """The direction of the second point from the first, in words."""
     azimuth, _, _ = _WGS84.inv(lon1, lat1, lon2, lat2)
     return _DIRECTIONS[round(azimuth / 45.0) % 8]
+
+
+def unit_vectors(lat: npt.ArrayLike, lon: npt.ArrayLike) -> FloatArray:
+    """Points on the unit sphere: of two, the nearer in space is the nearer on the sphere.
+
+    Parameters
+    ----------
+    lat, lon
+        Degrees, shape ``(n,)``.
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        ``x`` towards 0°N 0°E, ``y`` towards 0°N 90°E, ``z`` towards the north pole.
+
+    Examples
+    --------
+    >>> unit_vectors([0.0, 90.0], [90.0, 0.0]).round(3).tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    phi, theta = np.radians(np.asarray(lat)), np.radians(np.asarray(lon))
+    across = np.cos(phi)
+    return np.column_stack([across * np.cos(theta), across * np.sin(theta), np.sin(phi)])
