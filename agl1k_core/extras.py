@@ -18,6 +18,7 @@ _EXTRAS = {
     "faster_whisper": ("speech", "Transcribing speech"),
     "onnx": ("curate", "Tagging"),
     "onnxruntime": ("curate", "Tagging"),
+    "PIL": ("wander", "Reading panoramas"),
     "gradio": ("app", "Serving pages"),
     "sqlalchemy": ("app", "Keeping a server"),
     "pyarrow": ("app", "Reading Parquet files"),

@@ -16,7 +16,9 @@ from .environment import (
 from .faults import Fault, GraphsRefusedError
 from .graph import Edge, Graph, Node, turn_to, within_circle
 from .graph_files import ReadGraph, inspect_graphs, read_graphs, write_graphs
+from .panoramas import Panorama, PanoramaFolder, read_panorama
 from .statistics import GraphStatistics, SetStatistics, describe
+from .views import Arrow, Camera, FolderViews, encoded, view, with_arrows
 from .walks import FEWEST_STEPS, boundary, coverage, steps_from_center
 
 __all__ = [
@@ -44,6 +46,15 @@ __all__ = [
     "ActionRefusedError",
     "Panoramas",
     "Picture",
+    "FolderViews",
+    "PanoramaFolder",
+    "read_panorama",
+    "Panorama",
+    "view",
+    "with_arrows",
+    "Camera",
+    "Arrow",
+    "encoded",
     "COLOURS",
     "MAX_STEPS",
     "name_of_way",

@@ -41,6 +41,13 @@ def test_the_extra_that_is_named_installs_the_module(
     assert package in installs(extra)
 
 
+def test_pillow_is_named_as_it_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(Agl1kError, match=r"needs PIL.*agl1k\[wander\]"):
+        need("PIL.Image")
+    assert "pillow" in installs("wander")
+
+
 def test_what_is_installed_passes() -> None:
     check("av")
     assert need("matplotlib.figure").Figure
