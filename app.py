@@ -28,6 +28,7 @@ from fastapi import FastAPI
 
 from agl1k_core import __version__, benchmarks, places
 from agl1k_core.benchmarks import Benchmark, Registry, open_registry, read_tags
+from game.api import play_router
 from game.clips import ClipStore, clip_router
 from game.dependencies import Content, ModelAnswers, Surroundings
 from game.handlers import Play
@@ -92,6 +93,7 @@ class Services:
     clips: ClipStore
     boards: Mapping[str, Board]
     game: Game
+    play: Play
     quotas: Quotas
     publisher: Publisher | None
     uploads: Uploads
@@ -175,7 +177,10 @@ def open_services(settings: Settings) -> Services:
     limits = (settings.max_upload_bytes, settings.uploads_bytes)
     uploads = Uploads(settings.upload_dir, *limits, shared)
     database.serve()
-    return Services(settings, registry, database, clips, boards, game, quotas, publisher, uploads)
+    play = Play(game, [registry.default, *registry.benchmarks])
+    return Services(
+        settings, registry, database, clips, boards, game, play, quotas, publisher, uploads
+    )
 
 
 def _publishing(quota: Quota, publisher: Publisher | None) -> Callable[[str], None]:
@@ -246,11 +251,10 @@ def _build_tabs(services: Services) -> tuple[gr.Tabs, PlayTab, gr.Markdown]:
     """Build the four tabs, with the game in the first and the player's id in the last."""
     settings, registry = services.settings, services.registry
     names = {slug: benchmark.name for slug, benchmark in registry.benchmarks.items()}
-    play = Play(services.game, [registry.default, *registry.benchmarks])
     scoring_queue = ScoringQueue()
     with gr.Tabs(elem_id="agl-tabs") as tabs:
         with gr.Tab("Play", id="play"):
-            tab = build_play(play, names, registry.default, tiles=settings.tiles)
+            tab = build_play(services.play, names, registry.default, tiles=settings.tiles)
         with gr.Tab("Leaderboard", id="leaderboard"):
             build_leaderboard(services.boards, tiles=settings.tiles)
         with gr.Tab("Submit", id="submit"):
@@ -286,6 +290,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(health_router(services.problems))
     app.include_router(clip_router(services.clips, services.game.resolve))
     app.include_router(leaderboard_router(services.boards))
+    app.include_router(play_router(services.play.moves))
     app.add_middleware(EndingWithSlash)
     mount_static(app)
     explain_unavailable(app)

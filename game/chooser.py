@@ -8,7 +8,8 @@ from typing import Any
 
 import gradio as gr
 
-from game.handlers import Play, Wish
+from game.handlers import Play
+from game.moves import Wish
 from game.picking import CLIPS_PER_ROUND
 from game.screens import day_choices, streak_html
 from game.starting import TIMERS_S

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from agl1k_core.benchmarks import Benchmark, FolderTags
-from agl1k_core.errors import Agl1kError
+from game.refusals import NotFoundError
 from ui.model_guess import ModelGuess
 
 
@@ -87,10 +87,12 @@ class Content:
     tags: Mapping[str, FolderTags] = field(default_factory=dict)
 
     def benchmark(self, slug: str) -> Benchmark:
-        """The benchmark with this slug; raises ``Agl1kError`` if it is not played here."""
+        """The benchmark with this slug; raises ``NotFoundError`` if it is not played here."""
         if slug not in self.benchmarks:
             names = ", ".join(sorted(self.benchmarks))
-            raise Agl1kError(f"The benchmark {slug!r} is not played here. Choose one of: {names}.")
+            raise NotFoundError(
+                f"The benchmark {slug!r} is not played here. Choose one of: {names}."
+            )
         return self.benchmarks[slug]
 
 

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from agl1k_core import __version__
 from agl1k_core.benchmarks import Benchmark, Clip
-from agl1k_core.errors import Agl1kError
 from agl1k_core.places import MAX_GEOSCORE, geodesic_km, geoscore
+from game.refusals import ConflictError
 from store.guesses import Action, Guess, Round
 from ui.worldmap import Point
 
@@ -37,7 +37,7 @@ def new_guess(
     """
     key = round_.clip_keys[position]
     if key not in benchmark:
-        raise Agl1kError(f"{benchmark.name} has changed since this round. Start a new one.")
+        raise ConflictError(f"{benchmark.name} has changed since this round. Start a new one.")
     clip = benchmark.clip(key)
     seconds = seconds_since(round_.clip_started_utc, now)
     action = _in_time(action, round_.timer_s, seconds)
@@ -96,5 +96,5 @@ def _worth(clip: Clip, action: Action, pin: Point | None) -> tuple[float | None,
 def _in_time(action: Action, timer_s: int | None, seconds: float | None) -> Action:
     left_s = math.inf if timer_s is None or seconds is None else timer_s - seconds
     if action == "timeout" and left_s > GRACE_S:
-        raise Agl1kError("The time is not up yet. Place a pin and submit it, or skip the clip.")
+        raise ConflictError("The time is not up yet. Place a pin and submit it, or skip the clip.")
     return "timeout" if action == "guess" and left_s < -GRACE_S else action

@@ -1,12 +1,14 @@
-"""The player's actions: tokens and texts in, a ``Screen`` out. No Gradio."""
+"""The play tab's handlers: tokens and texts in, a ``Screen`` out. No Gradio."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from agl1k_core.errors import Agl1kError, UnavailableError
-from game.picking import CLIPS_PER_ROUND, Filters
+from game.moves import Moves, Outcome, Wish
+from game.picking import CLIPS_PER_ROUND
+from game.refusals import NothingToPlayError
 from game.reveal import outcome_in_words, share_text
 from game.rounds import Game
 from game.screens import (
@@ -18,179 +20,102 @@ from game.screens import (
     summary_html,
     waiting_html,
 )
-from game.views import Dailies, Outline, Reveal, RoundView, Summary
+from game.views import Dailies, Outline, Reveal, RoundView, Summary, clip_address
 from ui import worldmap
-from web.addresses import query_of
-
-NO_PIN = (
-    "There is no pin yet. Click or tap the map, or press Enter in it to drop the pin "
-    "at the crosshair; then submit."
-)
-
-_DAYS_LISTED = 366
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What a player chose for a new round."""
-
-    mode: str = "free"
-    benchmark: str = ""
-    speech: str = "any"
-    continent: str = ""
-    timer_s: int | None = None
-    day: str = ""
-    code: str = ""
 
 
 class Play:
-    """The handlers of the play tab over one ``Game``.
+    """The handlers of the play tab: the moves in one ``Game``, as screens.
 
-    Tokens are kept by the browser. A problem that a player can act on becomes the ``message``
-    of a ``Screen`` that leaves the rest of the page unchanged; ``UnavailableError`` is raised.
-    ``benchmarks``: slugs, the default first; the others are played if its recordings are not
-    available.
+    A problem that a player can act on becomes the ``message`` of a ``Screen`` that leaves the rest
+    of the page unchanged; ``UnavailableError`` is raised. ``benchmarks`` as for ``Moves``.
     """
 
     def __init__(self, game: Game, benchmarks: Sequence[str]) -> None:
-        self._game = game
-        self._default, self._benchmarks = benchmarks[0], [*dict.fromkeys(benchmarks)]
+        self.moves = Moves(game, benchmarks)
 
     def open(self, player: object, href: str = "") -> Screen:
         """The page was loaded: the linked round, the one started before, or a new free one."""
-        known = self._game.player_id(player) is not None
-        token = str(player) if known else self._game.new_player()
         try:
-            return _screen(token, self._opened(token, href), href)
-        except UnavailableError:
-            raise  # another round would not work either, and this one is still there
-        except Agl1kError as error:
-            return self._fallback(token, str(error), href)
-
-    def _opened(self, player: str, href: str) -> RoundView:
-        query = query_of(href)
-        if "challenge" in query:
-            return self._game.start_challenge(player, query["challenge"][0])
-        if "daily" in query:
-            day = query["daily"][0]
-            return self._game.start_daily(player, self._default, None if day == "today" else day)
-        return self._game.resume(player) or self._game.start_free(player, self._default)
-
-    def _fallback(self, player: str, message: str, href: str) -> Screen:
-        """Start another round after a bad link, or if a source cannot be reached."""
-        messages = [message]
-        for benchmark in self._benchmarks:
-            try:
-                view = self._game.resume(player) or self._game.start_free(player, benchmark)
-                screen = _screen(player, view, href)
-                return replace(screen, message=_lines([*messages, screen.message]))
-            except UnavailableError:
-                raise
-            except Agl1kError as error:
-                messages.append(str(error))
-        return Screen(player, stage="none", message=_lines(messages))
+            return screen_of(self.moves.open(player, href), href)
+        except NothingToPlayError as error:
+            return Screen(self._known(player), stage="none", message=str(error))
 
     def start(self, player: str, wish: Wish) -> Screen:
         """Begin the round that was chosen; its timer runs from now."""
-        return self._guarded(player, lambda: self._started(player, wish))
-
-    def _started(self, player: str, wish: Wish) -> RoundView:
-        benchmark = wish.benchmark or self._default
-        if wish.mode == "daily":
-            return self._game.start_daily(player, benchmark, wish.day or None, begin=True)
-        if wish.mode == "challenge":
-            return self._game.start_challenge(player, wish.code, begin=True)
-        filters = Filters(wish.speech, wish.continent)
-        return self._game.start_free(player, benchmark, filters, wish.timer_s, begin=True)
+        return self._guarded(player, lambda: self.moves.start(player, wish))
 
     def play_again(self, player: str, round_token: str) -> Screen:
         """A new free round with the same settings."""
-        return self._guarded(player, lambda: self._game.play_again(round_token, player, begin=True))
+        return self._guarded(player, lambda: self.moves.again(player, round_token))
 
     def submit(self, player: str, round_token: str, pin: str | None, nickname: str = "") -> Screen:
         """The pin is final: store it, then show the place."""
 
-        def guess() -> RoundView:
-            point = worldmap.parse_pin(pin)
-            if point is None:
-                raise Agl1kError(NO_PIN)
-            return self._game.guess(self._token(player, round_token), player, *point, nickname)
+        def guess() -> Outcome:
+            return self.moves.guess(player, round_token, worldmap.parse_pin(pin), nickname)
 
         return self._guarded(player, guess)
 
     def time_up(self, player: str, round_token: str, pin: str | None, nickname: str = "") -> Screen:
         """The countdown ended: the pin counts if there is one."""
 
-        def end() -> RoundView:
-            point = worldmap.parse_pin(pin)
-            token = self._token(player, round_token)
-            if point is None:
-                return self._game.time_out(token, player, nickname)
-            return self._game.guess(token, player, *point, nickname)
+        def end() -> Outcome:
+            return self.moves.time_up(player, round_token, worldmap.parse_pin(pin), nickname)
 
         return self._guarded(player, end)
 
     def skip(self, player: str, round_token: str, nickname: str = "") -> Screen:
         """Give up the clip."""
-        return self._guarded(
-            player, lambda: self._game.skip(self._token(player, round_token), player, nickname)
-        )
+        return self._guarded(player, lambda: self.moves.skip(player, round_token, nickname))
 
     def broken(self, player: str, round_token: str, nickname: str = "") -> Screen:
         """Report that the clip cannot be heard."""
-        return self._guarded(
-            player,
-            lambda: self._game.report_broken(self._token(player, round_token), player, nickname),
-        )
+        return self._guarded(player, lambda: self.moves.broken(player, round_token, nickname))
 
     def go_on(self, player: str, round_token: str, href: str = "") -> Screen:
         """From a revealed clip to the next one, or to the summary, which links to ``href``."""
-
-        def next_clip() -> RoundView:
-            return self._game.next_clip(self._token(player, round_token), player, begin=True)
-
-        return self._guarded(player, next_clip, href)
+        return self._guarded(player, lambda: self.moves.go_on(player, round_token), href)
 
     def continents(self, benchmark: str) -> dict[str, int]:
         """The continents that a round on this benchmark can be limited to, and their clips."""
-        return self._game.continents(benchmark)
+        return self.moves.continents(benchmark)
 
     def waiting(self) -> tuple[str, str]:
         """Status and result of a page whose round is still loading."""
-        name, notice = self._game.about(self._default)
+        name, notice = self.moves.about()
         return waiting_html(name, notice, CLIPS_PER_ROUND), help_html()
 
     def dailies(self, player: str, benchmark: str) -> Dailies | None:
         """The days to choose from and the streak; None for an unknown player."""
         try:
-            return self._game.dailies(player, benchmark, limit=_DAYS_LISTED)
+            return self.moves.dailies(player, benchmark)
         except UnavailableError:
             raise
         except Agl1kError:
             return None
 
-    def _token(self, player: str, round_token: str) -> str:
-        """The step token; a page that has lost it continues the player's open round."""
-        if round_token:
-            return round_token
-        view = self._game.resume(player)
-        if view is None:
-            raise Agl1kError("This page has lost its round. Start a new one.")
-        return view.token
+    def _known(self, player: object) -> str:
+        """A player's token if it is valid: anything else may contain anything."""
+        return str(player) if self.moves.knows(player) else ""
 
-    def _guarded(self, player: str, act: Callable[[], RoundView], href: str = "") -> Screen:
+    def _guarded(self, player: str, act: Callable[[], Outcome], href: str = "") -> Screen:
         try:
-            return _screen(player, act(), href)
+            return screen_of(act(), href)
         except UnavailableError:
             raise  # the page stays as it is, with its pin
         except Agl1kError as error:
-            # only a valid player token is sent back: anything else may contain anything
-            known = self._game.player_id(player) is not None
-            return Screen(player if known else "", message=str(error))
+            return Screen(self._known(player), message=str(error))
+
+
+def screen_of(outcome: Outcome, href: str = "") -> Screen:
+    """What the tab shows after a move; the text to share names the page at ``href``."""
+    screen = _screen(outcome.player, outcome.view, href)
+    lines = [line for line in (outcome.problems, screen.message) if line]
+    return replace(screen, message="\n".join(lines))
 
 
 def _screen(player: str, view: RoundView, href: str = "") -> Screen:
-    """What the tab shows for a view; the text to share names the page at ``href``."""
     screen = Screen(
         player,
         round=view.token,
@@ -231,18 +156,10 @@ def _sound(view: RoundView) -> Sound | None:
     if view.clip_token is None:
         return None
     outline = view.outline or Outline((), 0.0)
-    label = f"Clip {view.position + 1} of {view.n_clips}"
-    next_url = _address(view.next_clip_token) if view.next_clip_token else ""
-    return Sound(_address(view.clip_token), outline.peaks, outline.duration_s, label, next_url)
-
-
-def _lines(messages: Iterable[str]) -> str:
-    """Each message once, one a line."""
-    return "\n".join(dict.fromkeys(message for message in messages if message))
-
-
-def _address(clip_token: str) -> str:
-    return f"clip/{clip_token}"
+    next_url = clip_address(view.next_clip_token) if view.next_clip_token else ""
+    return Sound(
+        clip_address(view.clip_token), outline.peaks, outline.duration_s, view.clip_label, next_url
+    )
 
 
 def reveal_command(reveal: Reveal) -> worldmap.Command:

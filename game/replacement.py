@@ -12,6 +12,7 @@ from agl1k_core.errors import Agl1kError
 from game.dependencies import ClipSource, Clock, PreparedSound
 from game.open_round import OpenRound
 from game.picking import CLIPS_PER_ROUND, replacements
+from game.refusals import NothingToPlayError
 
 MAX_REPLACEMENTS = 5
 REPLACED = "One clip could not be loaded and was replaced."
@@ -59,8 +60,8 @@ class ClipReplacement:
         """Prepare the clip at the round's position, or put another one there.
 
         ``order`` lists the clips that may replace it, best first. If neither the clip nor any
-        replacement is available, a round at its first clip raises ``Agl1kError``; a later one
-        continues with a note, as does one that has clips left or contains all clips that fit.
+        replacement is available, a round at its first clip raises ``NothingToPlayError``; a later
+        one continues with a note, as does one that has clips left or contains all clips that fit.
         """
         row, benchmark = opened.row, opened.benchmark
         step = row.round_id, row.position
@@ -75,7 +76,7 @@ class ClipReplacement:
                 return Settled(sound, (REPLACED,))
         rest = () if tried else row.clip_keys[1:]
         if row.position == 0 and not any(self._prepared(benchmark, key) for key in rest):
-            raise Agl1kError(
+            raise NothingToPlayError(
                 f"The recordings of {benchmark.name} cannot be loaded at the moment. Check this "
                 "server's internet connection or its folder of recordings, or choose another "
                 "benchmark."

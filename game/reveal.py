@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agl1k_core.benchmarks import Benchmark, Clip, FolderTags
-from agl1k_core.errors import Agl1kError
 from agl1k_core.places import compass_direction, geodesic_line
 from game.credits import credit_of
 from game.guessing import MAX_POINTS, max_points_of, points_of
+from game.refusals import ConflictError
 from game.sound_words import localizability_in_words, sounds_in_words, sounds_of
 from game.views import Reveal, Sounds, Streak, Summary
 from store.guesses import Guess
@@ -27,7 +27,7 @@ def build_reveals(
 ) -> tuple[Reveal, ...]:
     """One ``Reveal`` per stored guess, in order of position. ``models``: their guesses by key.
 
-    Raises ``Agl1kError`` if the benchmark no longer has one of the clips.
+    Raises ``ConflictError`` if the benchmark no longer has one of the clips.
     """
     reveals: list[Reveal] = []
     total = max_total = 0
@@ -44,7 +44,7 @@ def build_reveals(
 
 def _clip_of(benchmark: Benchmark, guess: Guess) -> Clip:
     if guess.clip_key not in benchmark:
-        raise Agl1kError(
+        raise ConflictError(
             f"{benchmark.name} has changed since this round: one of its clips is gone. "
             "Start a new round."
         )

@@ -20,6 +20,7 @@ from game.nicknames import clean_nickname
 from game.open_round import OpenRound
 from game.picking import Filters, round_continents
 from game.presenter import RoundPresenter, last_audible
+from game.refusals import ConflictError, NoPlayerError, NotFoundError, NotYoursError
 from game.replacement import ClipReplacement
 from game.starting import RoundFactory
 from game.tokens import Tokens, read_challenge_code
@@ -68,6 +69,17 @@ class Game:
         """The id in a player's token; None if it was not signed here."""
         return self._tokens.player_id(player_token)
 
+    def require_player(self, player_token: object) -> str:
+        """The id in a player's token; raises ``NoPlayerError`` if it was not signed here."""
+        player_id = self.player_id(player_token)
+        if player_id is None:
+            raise NoPlayerError("This page has lost its player. Reload it to continue.")
+        return player_id
+
+    def n_clips(self, benchmark: str) -> int:
+        """The number of clips of a benchmark."""
+        return len(self._content.benchmark(benchmark))
+
     def continents(self, benchmark: str) -> dict[str, int]:
         """The continents of a benchmark, and how many clips each has."""
         return round_continents(self._content.benchmark(benchmark))
@@ -92,7 +104,7 @@ class Game:
 
         If fewer fit, the round is that short. ``timer_s`` is one of ``starting.TIMERS_S`` or None.
         """
-        opened = self._factory.free(self._player(player_token), benchmark, filters, timer_s)
+        opened = self._factory.free(self.require_player(player_token), benchmark, filters, timer_s)
         return self._presenter.now(opened, begin=begin)
 
     def start_daily(
@@ -104,14 +116,16 @@ class Game:
         begin: bool = False,
     ) -> RoundView:
         """The daily five of a UTC day, today's by default; a started one is continued."""
-        opened = self._factory.daily(self._player(player_token), benchmark, day)
+        opened = self._factory.daily(self.require_player(player_token), benchmark, day)
         return self._presenter.now(opened, begin=begin)
 
     def start_challenge(
         self, player_token: object, code: object, *, begin: bool = False
     ) -> RoundView:
         """The clips, timer and filters of a finished round; one try per player."""
-        opened = self._factory.challenge(self._player(player_token), read_challenge_code(code))
+        opened = self._factory.challenge(
+            self.require_player(player_token), read_challenge_code(code)
+        )
         view = self._presenter.now(opened, begin=begin)
         return replace(view, notes=(OWN_ROUND, *view.notes)) if view.reveals else view
 
@@ -176,7 +190,7 @@ class Game:
         opened, position = self._open(token, player_token)
         if position == opened.row.position and not opened.is_over:
             if position not in opened.answers:
-                raise Agl1kError("Answer this clip first, or skip it.")
+                raise ConflictError("Answer this clip first, or skip it.")
             opened.advance()
         return self._presenter.now(opened, begin=begin)
 
@@ -222,7 +236,7 @@ class Game:
 
     def dailies(self, player_token: object, benchmark: str, limit: int = 31) -> Dailies:
         """Today's daily and those before it, newest first, and the current streak."""
-        player_id, source = self._player(player_token), self._content.benchmark(benchmark)
+        player_id, source = self.require_player(player_token), self._content.benchmark(benchmark)
         record = DailyRecord(self._store, player_id, source.slug)
         schedule, today = self._factory.schedule(source), self._factory.today()
         n_days = min(limit, (today - schedule.epoch).days + 1)
@@ -231,24 +245,18 @@ class Game:
 
     # Behind the scenes
 
-    def _player(self, player_token: object) -> str:
-        player_id = self._tokens.player_id(player_token)
-        if player_id is None:
-            raise Agl1kError("This page has lost its player. Reload it to continue.")
-        return player_id
-
     def _open(self, token: object, player_token: object) -> tuple[OpenRound, int]:
         """The round and the position of a step token, if it is this player's."""
-        player_id, step = self._player(player_token), self._tokens.read_step(token)
+        player_id, step = self.require_player(player_token), self._tokens.read_step(token)
         if step is None:
-            raise Agl1kError(
+            raise NotFoundError(
                 "This round cannot be opened: its token is not valid. Reload the page."
             )
         row = self._store.round(step[0])
         if row is None:
-            raise Agl1kError("This round is no longer known here. Start a new one.")
+            raise NotFoundError("This round is no longer known here. Start a new one.")
         if row.player_id != player_id:
-            raise Agl1kError("This is another player's round. Start one of your own.")
+            raise NotYoursError("This is another player's round. Start one of your own.")
         return self._opened(row), step[1]
 
     def _opened(self, row: Round) -> OpenRound:
@@ -276,7 +284,7 @@ class Game:
         self, opened: OpenRound, position: int, action: Action, pin: Point | None, nickname: object
     ) -> Guess:
         if position != opened.row.position or opened.is_over:
-            raise Agl1kError("This round has moved on. Reload the page to see its current clip.")
+            raise ConflictError("This round has moved on. Reload the page to see its current clip.")
         return new_guess(
             opened.row,
             position,

@@ -148,6 +148,11 @@ def credits_html(benchmarks: Iterable[Benchmark]) -> str:
     return _pages.get_template("credits.html").render(benchmarks=parts)
 
 
+def api_html(document: Mapping[str, Any]) -> str:
+    """An OpenAPI document as a page for people."""
+    return _pages.get_template("api.html").render(api=document)
+
+
 def message_html(text: str, *, is_error: bool = True) -> str:
     """A message for the player; empty text gives an empty string."""
     if not text:

@@ -13,6 +13,7 @@ from game.daily import DailySchedule
 from game.dependencies import Content, Surroundings
 from game.open_round import OpenRound
 from game.picking import CLIPS_PER_ROUND, Filters, candidates, fitting, order_free
+from game.refusals import ConflictError, NotFoundError
 from game.replacement import ClipReplacement
 from game.tokens import Tokens, challenge_code, new_round_id
 from store.guesses import Guess, GuessStore, Round
@@ -172,13 +173,13 @@ class RoundFactory:
     def _finished(self, round_id: str) -> tuple[Round, Sequence[Guess]]:
         offered = self._store.round(round_id)
         if offered is None:
-            raise Agl1kError(
+            raise NotFoundError(
                 "There is no such challenge here. It may come from another server: "
                 "open the whole link that you were given."
             )
         answers = self._store.of_round(round_id)
         if len(answers) < len(offered.clip_keys):
-            raise Agl1kError(
+            raise ConflictError(
                 "The player who made this challenge has not finished the round yet. "
                 "Try again later."
             )

@@ -171,9 +171,19 @@ class RoundView:
     summary: Summary | None = None
 
     @property
+    def clip_label(self) -> str:
+        """What the clip is called: "Clip 2 of 5"."""
+        return f"Clip {self.position + 1} of {self.n_clips}"
+
+    @property
     def reveal(self) -> Reveal | None:
         """The outcome of the clip that was just answered; None while a clip is playing."""
         return None if self.phase == "playing" or not self.reveals else self.reveals[-1]
+
+
+def clip_address(clip_token: str) -> str:
+    """Where a clip's sound is, relative to the page."""
+    return f"clip/{clip_token}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,6 +151,11 @@ def parse_pin(value: str | None) -> Point | None:
         latitude, longitude = (_number(content[name]) for name in ("latitude", "longitude"))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Agl1kError("The pin could not be read. Drop it on the map again.") from error
+    return pin_at(latitude, longitude)
+
+
+def pin_at(latitude: float, longitude: float) -> Point:
+    """A pin; raises `Agl1kError` unless the latitude is within ±90, the longitude within ±180."""
     if not (abs(latitude) <= 90 and abs(longitude) <= 180):
         raise Agl1kError(
             f"The pin at latitude {latitude:g}, longitude {longitude:g} is not on the map: "

@@ -16,6 +16,14 @@ from agl1k_core.errors import Agl1kError
 WINDOW_S = 3600.0
 
 
+class QuotaError(Agl1kError):
+    """A limit is used up; it is worth trying again after ``retry_after_s``."""
+
+    def __init__(self, message: str, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
 class Quota:
     """At most ``in_all`` times within an hour, and at most ``each`` times per id.
 
@@ -38,21 +46,20 @@ class Quota:
         self.n_taken = 0  # since the start; only grows
 
     def take(self, who: str = "") -> None:
-        """Count one more; if it is too many, raises ``Agl1kError`` that says when to try again."""
+        """Count one more; if it is too many, raises ``QuotaError`` that says when to try again."""
         if self._in_all == 0:
-            raise Agl1kError(f"This site does not allow that: its limit of {self._what} is 0.")
+            sentence = f"This site does not allow that: its limit of {self._what} is 0."
+            raise QuotaError(sentence, round(WINDOW_S))
         with self._lock:
             now = self._clock()
             self._forget(now - WINDOW_S)
             if len(self._taken) >= self._in_all:
                 since = self._taken[0][0]
-                raise Agl1kError(
-                    f"Too many {self._what} on this site within an hour. {_when(since, now)}"
-                )
+                raise _used_up(f"Too many {self._what} on this site within an hour.", since, now)
             if self._by_one[who] >= self._each:
                 since = next(at for at, other in self._taken if other == who)
-                raise Agl1kError(
-                    f"{self._each} {self._what} within an hour is the limit. {_when(since, now)}"
+                raise _used_up(
+                    f"{self._each} {self._what} within an hour is the limit.", since, now
                 )
             self._taken.append((now, who))
             self._by_one[who] += 1
@@ -88,6 +95,8 @@ class Quota:
             del self._by_one[who]
 
 
-def _when(since: float, now: float) -> str:
-    minutes = max(1, math.ceil((since + WINDOW_S - now) / 60))
-    return f"Try again in {minutes} minute{'' if minutes == 1 else 's'}."
+def _used_up(sentence: str, since: float, now: float) -> QuotaError:
+    left_s = max(1, math.ceil(since + WINDOW_S - now))
+    minutes = math.ceil(left_s / 60)
+    when = f"Try again in {minutes} minute{'' if minutes == 1 else 's'}."
+    return QuotaError(f"{sentence} {when}", left_s)

@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -19,6 +18,7 @@ from agl1k_core.predictions.records import (
     ROWS_AT_ONCE,
     BadLine,
     JsonObject,
+    LazyColumns,
     Records,
     UnreadableError,
     add_surplus,
@@ -82,28 +82,8 @@ class _Flat:
         """The records, some at a time."""
         for first in range(0, len(self.records), ROWS_AT_ONCE):
             part = self.records[first : first + ROWS_AT_ONCE]
-            columns = _Columns(part, self.attributes)
+            columns = LazyColumns(part, self.attributes)
             yield Records(columns, range(first + 1, first + 1 + len(part)))
-
-
-class _Columns(Mapping[str, Sequence[object]]):
-    """The values of each field, collected when they are asked for: most fields never are."""
-
-    def __init__(self, records: Sequence[object], attributes: Mapping[str, str]) -> None:
-        self._records, self._attributes = records, attributes
-        self._collected: dict[str, Sequence[object]] = {}
-
-    def __getitem__(self, name: str) -> Sequence[object]:
-        if name not in self._collected:
-            get = attrgetter(self._attributes[name])
-            self._collected[name] = list(map(get, self._records))
-        return self._collected[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._attributes)
-
-    def __len__(self) -> int:
-        return len(self._attributes)
 
 
 def _flat_records(data: bytes) -> _Flat | None:
@@ -126,7 +106,7 @@ def _flat_records(data: bytes) -> _Flat | None:
     # each record has all of these fields, so by their number none has others or repeats one
     if not records or _count_quoted_names(data) != len(records) * len(names):
         return None
-    columns = _Columns(records, {name: field for field, name in rename.items()})
+    columns = LazyColumns(records, {name: field for field, name in rename.items()})
     passed_over = chain.from_iterable(columns[name] for name in _NOT_READ & columns.keys())
     # what is not decoded is not checked to be UTF-8
     if not b"".join(passed_over).isascii():  # type: ignore[arg-type]

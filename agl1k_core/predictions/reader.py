@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -164,14 +165,30 @@ def read_predictions(
     reading = _Reading(benchmark, problems)
     try:
         content = _content_of(source, max_bytes)
+        hashed = _Hash(content if isinstance(content, bytes) else None)
         inside = unpacked(content, max_bytes) if isinstance(content, bytes) else content
         most = len(benchmark) + _MOST_SURPLUS
         records = read_records(inside, problems, most, reading.keys.is_clip)
         tables = [reading.table(as_records(part, benchmark.resolve)) for part in records]
     except (UnreadableError, UnreadableFileError) as error:
         raise problems.refusal(error.problem) from None
-    sha256 = hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else ""
-    return reading.predictions(tables, sha256)
+    return reading.predictions(tables, hashed.hexdigest())
+
+
+class _Hash:
+    """The SHA-256 of a file, computed while it is read: 1.15 times as fast as in turn, see
+    perf/reading.py."""
+
+    def __init__(self, content: bytes | None) -> None:
+        self._digest = hashlib.sha256()
+        self._thread = Thread(target=self._digest.update, args=(content or b"",))
+        self._thread.start()
+        self._is_file = content is not None
+
+    def hexdigest(self) -> str:
+        """The hash; empty for predictions that are no file."""
+        self._thread.join()
+        return self._digest.hexdigest() if self._is_file else ""
 
 
 def _name_of(source: object) -> str:

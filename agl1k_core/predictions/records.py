@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TypeVar, cast
 
 from agl1k_core.errors import Problem, Problems
@@ -31,6 +31,37 @@ class UnreadableError(Exception):
         self.problem = Problem(found, todo, line=line)
 
 
+class LazyColumns(Mapping[str, Sequence[object]]):
+    """The values of each field of some objects, collected on first use: most fields never are.
+
+    ``attributes`` maps the name of each field to the objects' attribute.
+    """
+
+    def __init__(self, objects: Sequence[object], attributes: Mapping[str, str]) -> None:
+        self._objects, self._attributes = objects, attributes
+        self._collected: dict[str, Sequence[object]] = {}
+
+    def __getitem__(self, name: str) -> Sequence[object]:
+        if name not in self._collected:
+            get = attrgetter(self._attributes[name])
+            self._collected[name] = list(map(get, self._objects))
+        return self._collected[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._attributes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._attributes)
+
+    def __len__(self) -> int:
+        return len(self._attributes)
+
+    def record(self, position: int) -> dict[str, object]:
+        """One of the objects."""
+        found = self._objects[position]
+        return {name: getattr(found, attribute) for name, attribute in self._attributes.items()}
+
+
 @dataclass(frozen=True)
 class Records:
     """Records that have the same fields, as one column of values per field.
@@ -48,6 +79,8 @@ class Records:
 
     def record(self, position: int) -> dict[str, object]:
         """One record as an object."""
+        if isinstance(self.columns, LazyColumns):
+            return self.columns.record(position)
         return {name: column[position] for name, column in self.columns.items()}
 
     def problem(self, position: int, found: str, todo: str, *, field: str | None = None) -> Problem:

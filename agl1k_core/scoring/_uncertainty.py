@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from agl1k_core.scoring import intervals
 from agl1k_core.scoring._clusters import clustered_means
-from agl1k_core.scoring._groups import CellSums, Groups, balanced_means, quantiles
+from agl1k_core.scoring._groups import Groups, balanced_means, quantiles
 from agl1k_core.scoring.intervals import Spread
 
 FloatArray = npt.NDArray[np.float64]
@@ -84,13 +84,12 @@ def _clustered_limits(
 
 
 def _independent(columns: Columns, groups: Groups) -> tuple[FloatArray, FloatArray]:
-    sums, powers = groups.sums(columns.values), groups.sums(_centred_powers(columns))
+    sums, moments = groups.sums(columns.values), _cell_moments(columns, groups)
     means, n = sums.means(groups.members)
-    ends = _ends(columns, means, n, _Moments.of(powers, groups.members).spread())
+    ends = _ends(columns, means, n, moments.of(groups.members).spread())
     parts, n_parts = sums.means(groups.crossed)
-    balanced = _ends(
-        columns, balanced_means(parts), n, _Moments.of(powers, groups.crossed).balanced_spread()
-    )
+    spread = moments.of(groups.crossed).balanced_spread()
+    balanced = _ends(columns, balanced_means(parts), n, spread)
     shares = columns.shares
     balanced[:, shares] = _balanced_share_ends(parts[:, :, shares], n_parts[:, :, shares])
     return ends, balanced[:, list(columns.balanced)]
@@ -103,14 +102,6 @@ def _ends(columns: Columns, means: FloatArray, n: FloatArray, spread: Spread) ->
     ends[:, measured] = intervals.mean_ends(means[:, measured], spread, columns.bounds)
     ends[:, shares] = intervals.share_ends(means[:, shares], n[:, shares])
     return ends
-
-
-def _centred_powers(columns: Columns) -> FloatArray:
-    """The measured columns less their means, squared, and cubed, side by side."""
-    values = columns.values[:, list(columns.measured)]
-    known = np.isfinite(values)
-    centred = values - np.where(known, values, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.concatenate([centred, centred**2, centred**3], axis=1)
 
 
 def _balanced_share_ends(shares: FloatArray, n: FloatArray) -> FloatArray:
@@ -127,6 +118,44 @@ def _balanced_share_ends(shares: FloatArray, n: FloatArray) -> FloatArray:
     return ends
 
 
+def _cell_moments(columns: Columns, groups: Groups) -> _CellMoments:
+    values = columns.values[:, list(columns.measured)]
+    sums = groups.sums(values)
+    means = sums.totals / np.maximum(sums.counted, 1)
+    centred = values - means[groups.cell]
+    powers = groups.sums(np.concatenate([centred**2, centred**3], axis=1)).totals
+    return _CellMoments(sums.counted, means, *np.split(powers, 2, axis=1))
+
+
+@dataclass(frozen=True)
+class _CellMoments:
+    """How many numbers of the measured columns each cell has, their mean, and the sums of the
+    squares and cubes of their distances from it; all of shape ``(n_cells, n_measured)``.
+
+    Taken about the mean of all rows, they would lose the spread of a set far from it to rounding.
+    """
+
+    n: FloatArray
+    mean: FloatArray
+    squares: FloatArray
+    cubes: FloatArray
+
+    def of(self, cells: FloatArray) -> _Moments:
+        """Those of sets of cells, given as 1 and 0 in shape ``(…, n_cells)``."""
+        n = cells @ self.n
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = cells @ (self.n * self.mean) / n
+            off = np.where(cells[..., None] > 0, self.mean - mean[..., None, :], 0)
+            squares = self.squares + self.n * off**2
+            cubes = self.cubes + off * (3 * self.squares + self.n * off**2)
+            second, third = (
+                (cells[..., None, :] @ sums)[..., 0, :] / n for sums in (squares, cubes)
+            )
+        # what is left of equal numbers after rounding is no spread
+        second[second < 1e-24 * mean**2] = 0
+        return _Moments(n, second, third)
+
+
 @dataclass(frozen=True)
 class _Moments:
     """Central moments of the measured columns in sets of cells, and of how many numbers."""
@@ -134,17 +163,6 @@ class _Moments:
     n: FloatArray
     second: FloatArray
     third: FloatArray
-
-    @classmethod
-    def of(cls, powers: CellSums, cells: FloatArray) -> _Moments:
-        """From the sums of ``_centred_powers``."""
-        means, n = powers.means(cells)
-        first, second, third = np.split(means, 3, axis=-1)
-        variance = second - first**2
-        # what is left of equal numbers after rounding is no spread
-        variance[variance < 1e-12 * second] = 0
-        third = third - 3 * first * second + 2 * first**3
-        return cls(np.split(n, 3, axis=-1)[0], variance, third)
 
     def spread(self) -> Spread:
         """That of the mean over each set of cells."""

@@ -10,7 +10,8 @@ import pytest
 
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import UnavailableError
-from game.handlers import NO_PIN, Play, Wish
+from game.handlers import Play
+from game.moves import NO_PIN, Wish
 from game.rounds import Game
 from game.screens import Screen
 from store.database import Database

@@ -9,7 +9,7 @@ import pytest
 
 from agl1k_core.benchmarks import Benchmark
 from game.chooser import continent_choices, wish_of
-from game.handlers import Wish
+from game.moves import Wish
 from game.reveal import streak_in_words
 from game.rounds import Game
 from game.screens import (

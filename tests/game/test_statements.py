@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import event
 
 from agl1k_core.benchmarks import Benchmark
-from game.handlers import Play, Wish
+from game.handlers import Play
+from game.moves import Wish
 from game.rounds import Game
 from game.screens import Screen
 from store.database import Database

@@ -90,7 +90,7 @@ def test_intervals_of_a_subset_are_those_of_its_rows_alone(
         expected = evaluate(alone, made).intervals
         for metric, interval in found.subset_intervals[subset].items():
             ends = pytest.approx(
-                [expected[metric].low, expected[metric].high], rel=1e-4, abs=1e-6, nan_ok=True
+                [expected[metric].low, expected[metric].high], rel=1e-9, abs=1e-9, nan_ok=True
             )
             assert [interval.low, interval.high] == ends, (subset, metric)
 

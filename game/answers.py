@@ -1,0 +1,245 @@
+"""The play API's answers: frozen structs of plain values, which msgspec encodes.
+
+What they may contain is decided by ``presenter``; here it is only named and arranged.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from game.handlers import screen_of
+from game.moves import Outcome
+from game.reveal import share_text
+from game.views import (
+    Challenger,
+    Credit,
+    Outline,
+    Phase,
+    Reveal,
+    RoundView,
+    Sounds,
+    Streak,
+    Summary,
+    clip_address,
+)
+
+
+class Sound(Struct, frozen=True):
+    """A clip's sound: ``url`` is relative to the page, ``peaks`` (0 to 1) draw its waveform.
+
+    Without a waveform, ``peaks`` is empty and ``duration_s`` is 0: the sound is not available now.
+    """
+
+    url: str
+    duration_s: float
+    peaks: tuple[float, ...]
+    label: str
+
+
+class Place(Struct, frozen=True):
+    """A point in degrees."""
+
+    latitude: float
+    longitude: float
+
+
+class ModelPlace(Struct, frozen=True):
+    """Where a model placed the clip."""
+
+    name: str
+    latitude: float
+    longitude: float
+    distance_km: float
+
+
+class Outcomes(Struct, frozen=True):
+    """The outcome of an answered clip. ``action``: guess, skip, broken or timeout.
+
+    ``pin``, ``distance_km`` and ``direction`` exist for a guess only; ``total`` and ``max_total``
+    count this clip and those before it.
+    """
+
+    position: int
+    action: str
+    key: str
+    title: str
+    label: str
+    latitude: float
+    longitude: float
+    pin: Place | None
+    distance_km: float | None
+    direction: str
+    points: int
+    max_points: int
+    total: int
+    max_total: int
+    seconds: float | None
+    clip_url: str
+    label_note: str
+    credit: Credit
+    sounds: Sounds
+
+
+class Revealed(Outcomes, frozen=True):
+    """The outcome of the clip that was just answered.
+
+    ``line`` runs from the pin to the true place as [latitude, longitude]; its longitudes are
+    continuous across ±180°. ``models`` are a few models' guesses, nearest first.
+    """
+
+    line: list[tuple[float, float]]
+    models: list[ModelPlace]
+
+
+class Result(Struct, frozen=True):
+    """A finished round; ``code`` gives others the same clips."""
+
+    finished_utc: str
+    total: int
+    max_total: int
+    points: list[int]
+    code: str
+    streak: Streak | None
+
+
+class Fragments(Struct, frozen=True):
+    """Small pieces of HTML for the page."""
+
+    status: str | None
+    result: str | None
+
+
+class Answer(Struct, frozen=True):
+    """The state of a round. Send ``player`` and ``round`` with the next call.
+
+    In the phase ``playing``, the clip at ``position`` (from 0) waits for an answer; ``revealed``
+    has its outcome in ``reveal``; ``finished`` has a ``summary`` and a text to ``share``.
+    ``reveals`` are the outcomes so far. A round with a timer gives no ``next_clip_url``.
+    With ``?fragments=1``, ``fragments``, ``map`` and ``history_entry`` replace ``reveals``,
+    ``reveal`` and ``summary``.
+    """
+
+    player: str
+    round: str
+    phase: Phase
+    mode: Literal["free", "daily", "challenge"]
+    label: str
+    benchmark: str
+    benchmark_name: str
+    filters: dict[str, str]
+    position: int
+    n_clips: int
+    total: int
+    max_total: int
+    timer_s: int | None
+    remaining_s: float | None
+    clip: Sound | None
+    next_clip_url: str | None
+    notes: list[str]
+    notice: str
+    challenger: Challenger | None
+    share: str
+    reveals: list[Outcomes] | UnsetType = UNSET
+    reveal: Revealed | UnsetType | None = UNSET
+    summary: Result | UnsetType | None = UNSET
+    fragments: Fragments | UnsetType = UNSET
+    map: dict[str, Any] | UnsetType | None = UNSET
+    history_entry: dict[str, Any] | UnsetType | None = UNSET
+
+
+def answer_of(outcome: Outcome, href: str = "", *, fragments: bool = False) -> Answer:
+    """What the API answers to a move; ``href`` is the page that the shared text links to."""
+    view = outcome.view
+    more = _for_the_page(outcome, href) if fragments else _as_data(view)
+    return Answer(
+        player=outcome.player,
+        round=view.token,
+        phase=view.phase,
+        mode=view.mode,  # type: ignore[arg-type]
+        label=view.label,
+        benchmark=view.benchmark,
+        benchmark_name=view.benchmark_name,
+        filters={**view.filters},
+        position=view.position,
+        n_clips=view.n_clips,
+        total=view.total,
+        max_total=view.max_total,
+        timer_s=view.timer_s,
+        remaining_s=view.remaining_s,
+        clip=_sound(view),
+        next_clip_url=view.next_clip_token and clip_address(view.next_clip_token),
+        notes=[*outcome.problems.splitlines(), *view.notes],
+        notice=view.notice,
+        challenger=view.challenger,
+        share=share_text(view.summary, href) if view.summary else "",
+        **more,
+    )
+
+
+def _as_data(view: RoundView) -> dict[str, Any]:
+    return {
+        "reveals": [Outcomes(**_outcome(reveal)) for reveal in view.reveals],
+        "reveal": _revealed(view.reveal) if view.reveal else None,
+        "summary": _result(view.summary) if view.summary else None,
+    }
+
+
+def _for_the_page(outcome: Outcome, href: str) -> dict[str, Any]:
+    screen = screen_of(outcome, href)
+    return {
+        "fragments": Fragments(screen.status, screen.result),
+        "map": screen.map_command,
+        "history_entry": screen.history_entry,
+    }
+
+
+def _sound(view: RoundView) -> Sound | None:
+    if view.clip_token is None:
+        return None
+    outline = view.outline or Outline((), 0.0)
+    peaks = _rounded(outline.peaks)
+    return Sound(clip_address(view.clip_token), outline.duration_s, peaks, view.clip_label)
+
+
+@lru_cache(1024)
+def _rounded(peaks: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(round(peak, 3) for peak in peaks)
+
+
+def _outcome(reveal: Reveal) -> dict[str, Any]:
+    pin = None
+    if reveal.pin_lat is not None and reveal.pin_lon is not None:
+        pin = Place(reveal.pin_lat, reveal.pin_lon)
+    alike = (
+        "position", "action", "key", "title", "label", "distance_km", "direction", "points",
+        "max_points", "total", "max_total", "seconds", "label_note", "credit", "sounds",
+    )  # fmt: skip
+    return {
+        **{name: getattr(reveal, name) for name in alike},
+        "latitude": reveal.lat,
+        "longitude": reveal.lon,
+        "pin": pin,
+        "clip_url": clip_address(reveal.clip_token),
+    }
+
+
+def _revealed(reveal: Reveal) -> Revealed:
+    return Revealed(
+        **_outcome(reveal),
+        line=[(round(lat, 4), round(lon, 4)) for lat, lon in reveal.line],
+        models=[ModelPlace(one.name, one.lat, one.lon, one.distance_km) for one in reveal.models],
+    )
+
+
+def _result(summary: Summary) -> Result:
+    return Result(
+        finished_utc=summary.finished_utc,
+        total=summary.total,
+        max_total=summary.max_total,
+        points=[reveal.points for reveal in summary.reveals],
+        code=summary.code,
+        streak=summary.streak,
+    )

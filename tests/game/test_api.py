@@ -1,0 +1,427 @@
+"""The play API: a whole round as JSON, refusals with fitting statuses, nothing before the guess."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI, Response
+from fastapi.testclient import TestClient
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agl1k_core.benchmarks import Benchmark
+from agl1k_core.errors import UnavailableError
+from game.api import play_router
+from game.calls import ROUTES
+from game.moves import NO_PIN, Moves
+from game.rounds import Game
+from store.database import Database
+from store.guesses import Guess, GuessStore
+from tests.support.served import served
+from tests.support.toy_game import Clock, ToyClips
+from ui.model_guess import ModelGuess
+from web.quota import Quota
+
+JSON = {"Content-Type": "application/json"}
+
+
+class Api:
+    """A player of the API; remembers its tokens."""
+
+    def __init__(self, http: httpx.Client | TestClient) -> None:
+        self.http = http
+        self.player = self.round = ""
+
+    def ask(self, name: str, **fields: Any) -> Any:
+        """Send a call with the latest tokens."""
+        query = "?fragments=1" if fields.pop("fragments", False) else ""
+        known = {"player": self.player, "round": self.round}
+        wanted = ROUTES[name].body.__struct_fields__
+        body = {key: value for key, value in known.items() if key in wanted} | fields
+        response = self.http.post(f"/api/play/{name}{query}", json=body)
+        if response.status_code == 200:
+            self.player, self.round = response.json()["player"], response.json()["round"]
+        return response
+
+    def do(self, name: str, **fields: Any) -> Any:
+        response = self.ask(name, **fields)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    def refused(self, name: str, **fields: Any) -> tuple[int, str]:
+        response = self.ask(name, **fields)
+        assert list(response.json()) == ["error"]
+        return response.status_code, response.json()["error"]
+
+    def look_up(self, address: str) -> Any:
+        owner = {"Authorization": f"Bearer {self.player}"}
+        return self.http.get(f"/api/play/{address}", headers=owner)
+
+
+def app_of(game: Game, *benchmarks: str) -> FastAPI:
+    app = FastAPI()
+    app.include_router(play_router(Moves(game, benchmarks)))
+    return app
+
+
+@pytest.fixture
+def http(game: Game, toy: Benchmark) -> TestClient:
+    return TestClient(app_of(game, toy.slug))
+
+
+@pytest.fixture
+def api(http: TestClient) -> Api:
+    return Api(http)
+
+
+def test_a_whole_round(api: Api) -> None:
+    state = api.do("open")
+    total = 0
+    for position in range(5):
+        assert (state["phase"], state["position"]) == ("playing", position)
+        assert state["clip"]["label"] == f"Clip {position + 1} of 5"
+        assert state["clip"]["url"].startswith("clip/")
+        assert state["clip"]["peaks"] == [0.1, 0.9]
+        assert (state["next_clip_url"] is None) == (position == 4)
+        revealed = api.do("guess", latitude=12.5, longitude=-45.25)
+        assert revealed["phase"] == "revealed"
+        reveal = revealed["reveal"]
+        assert reveal["pin"] == {"latitude": 12.5, "longitude": -45.25}
+        assert reveal["line"][0] == [12.5, -45.25]
+        end_latitude, end_longitude = reveal["line"][-1]
+        assert end_latitude == pytest.approx(reveal["latitude"], abs=1e-3)
+        turns = (end_longitude - reveal["longitude"]) / 360
+        assert turns == pytest.approx(round(turns), abs=1e-5)
+        total += reveal["points"]
+        assert revealed["total"] == reveal["total"] == total
+        assert [one["position"] for one in revealed["reveals"]] == [*range(position + 1)]
+        state = api.do("next", href="https://a.example/page?tab=play")
+    assert state["phase"] == "finished"
+    assert state["summary"]["total"] == sum(state["summary"]["points"]) == total
+    assert f"https://a.example/page?challenge={state['summary']['code']}" in state["share"]
+    friend = Api(api.http)
+    assert friend.do("open", href=state["share"].split()[-1])["challenger"]["total"] == total
+    assert api.do("again")["phase"] == "playing"
+
+
+def test_the_page_gets_fragments_instead_of_the_data(api: Api) -> None:
+    state = api.do("open", fragments=True)
+    assert "Clips of this round" in state["fragments"]["status"]
+    assert state["map"]["op"] == "reset"
+    revealed = api.do("guess", latitude=1, longitude=2, fragments=True)
+    assert "agl-reveal" in revealed["fragments"]["result"]
+    assert revealed["map"]["op"] == "reveal"
+    assert not {"reveals", "reveal", "summary"} & revealed.keys()
+    for _ in range(4):
+        api.do("next")
+        api.do("skip")
+    finished = api.do("next", fragments=True, href="http://x/")
+    assert finished["history_entry"]["max_total"] == 25_000
+    assert finished["map"]["op"] == "summary"
+    assert "http://x/?challenge=" in finished["share"]
+
+
+def secrets_of(benchmark: Benchmark) -> list[str]:
+    """Words and numbers that only the truth has."""
+    return [
+        str(part)
+        for clip in benchmark.clips
+        for part in (clip.key, clip.title, clip.city, clip.country, clip.lat, clip.lon, clip.author)
+    ]
+
+
+def test_no_answer_before_the_guess_has_the_place(
+    new_game: Callable[..., Game], toy: Benchmark
+) -> None:
+    game = new_game(
+        models=lambda _, keys: {key: [ModelGuess(f"of {key}", 1, 2, 3)] for key in keys}
+    )
+    api = Api(TestClient(app_of(game, toy.slug)))
+    api.do("open")
+    for fragments in (False, True):
+        for asked in (
+            api.ask("open", fragments=fragments),
+            api.ask("start", timer_s=30, fragments=fragments),
+            api.look_up(f"state?fragments={int(fragments)}"),
+            api.look_up("dailies"),
+            api.look_up("benchmarks"),
+            api.ask("guess", fragments=fragments),
+            api.ask("next", fragments=fragments),
+            api.ask("timeup", fragments=fragments),
+        ):
+            assert not [secret for secret in secrets_of(toy) if secret in asked.text]
+    assert api.do("guess", latitude=0, longitude=0)["reveal"]["title"].startswith("Titleof")
+
+
+def test_the_state_after_a_reload(api: Api) -> None:
+    first = api.do("open")
+    assert api.look_up("state").json()["round"] == first["round"]
+    api.do("skip")
+    assert api.look_up("state").json()["phase"] == "revealed"
+    response = api.look_up("state?fragments=1")
+    assert "You skipped this clip" in response.json()["fragments"]["result"]
+    assert response.headers["cache-control"] == "no-store"
+
+
+def test_dailies_and_benchmarks(api: Api, toy: Benchmark, clock: Clock) -> None:
+    api.do("start", player=api.do("open")["player"], mode="daily")
+    days = api.look_up("dailies").json()
+    today = clock.now.date().isoformat()
+    assert days["entries"][0] == {"day": today, "state": "started", "total": None}
+    assert days["streak"]["days"] == 0
+    played = api.http.get("/api/play/benchmarks").json()
+    assert [one["slug"] for one in played["benchmarks"]] == [toy.slug]
+    assert played["benchmarks"][0]["n_clips"] == len(toy)
+    assert played["benchmarks"][0]["continents"]["Africa"] == 8
+    assert played["timers_s"] == [30, 60, 120]
+
+
+def test_the_same_answer_again_and_another_one(api: Api) -> None:
+    api.do("open")
+    one = api.do("guess", latitude=1, longitude=2)
+    assert api.do("guess", latitude=1, longitude=2) == one
+    other = api.do("guess", latitude=3, longitude=4)
+    assert other["reveal"] == one["reveal"]
+    assert "first answer counts" in other["notes"][0]
+
+
+def test_a_bad_link_is_a_note(api: Api) -> None:
+    state = api.do("open", href="http://x/?challenge=NONSENSE")
+    assert state["phase"] == "playing"
+    assert "not a challenge code" in state["notes"][0]
+
+
+def test_a_timer(api: Api, clock: Clock) -> None:
+    api.do("open")
+    state = api.do("start", timer_s=30)
+    assert (state["timer_s"], state["remaining_s"], state["next_clip_url"]) == (30, 30, None)
+    status, sentence = api.refused("timeup")
+    assert (status, "not up yet" in sentence) == (409, True)
+    clock.forward(seconds=31)
+    assert api.do("timeup")["reveal"]["action"] == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "status", "words"),
+    [
+        ("guess", {}, 422, NO_PIN),
+        ("guess", {"latitude": 91, "longitude": 0}, 422, "not on the map"),
+        ("guess", {"latitude": 1}, 422, "both"),
+        ("guess", {"latitude": True, "longitude": 0}, 422, "latitude"),
+        ("guess", {"latitude": "1", "longitude": 0}, 422, "latitude"),
+        ("guess", {"latitude": 1, "longitude": 0, "lat": 2}, 422, "lat"),
+        ("skip", {"player": "forged"}, 401, "lost its player"),
+        ("skip", {"player": 7}, 422, "player"),
+        ("skip", {"round": "forged"}, 404, "not valid"),
+        ("next", {}, 409, "Answer this clip first"),
+        ("start", {"mode": "other"}, 422, "mode"),
+        ("start", {"speech": "loud"}, 422, "no sound filter"),
+        ("start", {"continent": "Atlantis"}, 422, "Atlantis"),
+        ("start", {"timer_s": 7}, 422, "timer"),
+        ("start", {"timer_s": -(10**30)}, 422, "timer_s"),
+        ("start", {"benchmark": "other"}, 404, "not played here"),
+        ("start", {"mode": "daily", "day": "2999-01-01"}, 422, "comes out on that day"),
+        ("start", {"mode": "challenge", "code": "x"}, 422, "not a challenge code"),
+        ("open", {"player": ["x"]}, 422, "player"),
+    ],
+)
+def test_refusals_leave_the_round_as_it_is(
+    api: Api, name: str, fields: dict[str, Any], status: int, words: str
+) -> None:
+    before = api.do("open")
+    found, sentence = api.refused(name, **fields)
+    assert (found, words in sentence) == (status, True), sentence
+    assert api.look_up("state").json() == before
+
+
+def test_another_players_round(api: Api) -> None:
+    theirs = Api(api.http).do("open")
+    api.do("open")
+    assert api.refused("skip", round=theirs["round"])[0] == 403
+
+
+def test_a_step_that_is_over(api: Api) -> None:
+    first = api.do("open")
+    api.do("skip")
+    api.do("next")
+    second = api.look_up("state").json()
+    assert api.do("skip", round=first["round"])["position"] == 0
+    assert api.look_up("state").json() == second
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"[", 422),
+        (b"[]", 422),
+        (b"null", 422),
+        (b'{"player": "x", "latitude": NaN}', 400),
+        (b'{"player": "x", "latitude": 1e999, "longitude": 0}', 422),
+        (b'{"player": "\\ud800"}', 400),
+        (b"\xff\xfe", 400),
+        (b'{"player": "x", "timer_s": ' + b"1" * 16_000 + b"}", 422),
+        (b"[" * 16_000, 422),
+        (b'{"player": ' + b"[" * 16_000, 422),
+        (b'{"player": "' + b"x" * 17_000 + b'"}', 413),
+    ],
+)
+def test_bodies_that_make_no_sense(http: TestClient, body: bytes, status: int) -> None:
+    response = http.post("/api/play/guess", content=body, headers=JSON)
+    assert response.status_code == status
+    assert response.json()["error"].endswith(".")
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.sampled_from([*ROUTES]),
+    body=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda inner: (
+            st.lists(inner)
+            | st.dictionaries(
+                st.sampled_from(["player", "round", "latitude", "nickname", "href", "mode", "code"])
+                | st.text(),
+                inner,
+            )
+        ),
+    ),
+)
+def test_any_json_is_answered_or_refused(http: TestClient, name: str, body: object) -> None:
+    content = json.dumps(body).encode()
+    response = http.post(f"/api/play/{name}", content=content, headers=JSON)
+    assert response.status_code in (200, 400, 401, 404, 422)
+    assert response.status_code == 200 or response.json()["error"]
+
+
+@pytest.mark.parametrize("media_type", ["text/plain", "application/x-www-form-urlencoded", ""])
+def test_forms_of_other_sites_are_refused(http: TestClient, media_type: str) -> None:
+    response = http.post("/api/play/open", content=b"{}", headers={"Content-Type": media_type})
+    assert (response.status_code, "application/json" in response.text) == (415, True)
+    assert "access-control-allow-origin" not in response.headers
+
+
+@pytest.mark.parametrize(
+    "header", [{}, {"Authorization": "Bearer "}, {"Authorization": "Bearer x"}]
+)
+def test_a_look_up_needs_the_players_token(http: TestClient, header: dict[str, str]) -> None:
+    for address in ("state", "dailies"):
+        response = http.get(f"/api/play/{address}", headers=header)
+        assert response.status_code == 401
+        assert response.headers["www-authenticate"] == "Bearer"
+
+
+def test_a_player_without_a_round(api: Api, game: Game) -> None:
+    api.player = game.new_player()
+    response = api.look_up("state")
+    assert (response.status_code, "No round" in response.text) == (404, True)
+    assert api.look_up("dailies?benchmark=other").status_code == 404
+
+
+def test_addresses_that_are_not_there(http: TestClient) -> None:
+    assert http.get("/api/play/guess").status_code == 405
+    assert http.delete("/api/play/open").json() == {"error": "Send POST to /api/play/open."}
+    assert http.get("/api/play/nothing").status_code == 404
+
+
+def test_limits_say_when_to_try_again(new_game: Callable[..., Game], toy: Benchmark) -> None:
+    quota = Quota("rounds started", 10, 1)
+    api = Api(TestClient(app_of(new_game(admit=quota.take, give_back=quota.give_back), toy.slug)))
+    before = api.do("open")
+    response = api.ask("start")
+    assert (response.status_code, "Try again in" in response.text) == (429, True)
+    assert 3500 < int(response.headers["retry-after"]) <= 3600
+    assert api.look_up("state").json() == before
+
+
+def test_nothing_to_play(new_game: Callable[..., Game], toy: Benchmark) -> None:
+    silent = new_game(clips=ToyClips(lambda benchmark, key: False))
+    response = Api(TestClient(app_of(silent, toy.slug))).ask("open")
+    assert response.status_code == 503
+    assert "cannot be loaded at the moment" in response.json()["error"]
+    assert int(response.headers["retry-after"]) > 0
+
+
+class AwayStore(GuessStore):
+    """A store that cannot write answers."""
+
+    def record(self, guess: Guess) -> Guess:
+        raise UnavailableError("The database is away.")
+
+
+def test_a_database_that_is_away(
+    new_game: Callable[..., Game], migrated: Database, toy: Benchmark
+) -> None:
+    api = Api(TestClient(app_of(new_game(store=AwayStore(migrated)), toy.slug)))
+    before = api.do("open")
+    response = api.ask("skip")
+    assert (response.status_code, response.json()) == (503, {"error": "The database is away."})
+    assert response.headers["retry-after"] == "5"
+    assert api.look_up("state").json() == before
+
+
+def test_the_description_names_every_route_and_field(http: TestClient) -> None:
+    described = http.get("/api/play/openapi.json").json()
+    posts = {path for path, methods in described["paths"].items() if "post" in methods}
+    assert posts == {f"/api/play/{name}" for name in ROUTES}
+    schemas = described["components"]["schemas"]
+    assert {"clip", "reveal", "fragments", "share"} <= schemas["Answer"]["properties"].keys()
+    references = set(json.dumps(described).split('"#/components/schemas/')[1:])
+    assert {reference.partition('"')[0] for reference in references} <= schemas.keys()
+    page = http.get("/api/play", follow_redirects=True)
+    assert page.headers["content-type"].startswith("text/html")
+    for name in ROUTES:
+        assert f"POST /api/play/{name}" in page.text
+    assert "//" not in page.text.replace("</", "")
+
+
+@pytest.mark.server
+def test_the_bot_of_the_docs(game: Game, toy: Benchmark, tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "play-api.md").read_text("utf-8")
+    code = text.partition("```python\n")[2].partition("```")[0]
+    assert code.count("\n") <= 30
+    bot = tmp_path / "bot.py"
+    bot.write_text(code)
+    app = app_of(game, toy.slug)
+
+    @app.get("/clip/{token}")
+    def sound(token: str) -> Response:
+        return Response(b"sound", 200 if game.resolve(token) else 404)
+
+    with served(app) as address:
+        run = subprocess.run([sys.executable, bot, address], capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+    *clips, total = run.stdout.splitlines()
+    assert len(clips) == 5
+    assert all(line.endswith(" points") for line in clips)
+    assert total.endswith(" of 25000 points")
+
+
+@pytest.mark.server
+def test_many_players_at_a_real_server(game: Game, toy: Benchmark) -> None:
+    totals: dict[int, int] = {}
+
+    def play(number: int, address: str) -> None:
+        with httpx.Client(base_url=address) as http:
+            api = Api(http)
+            api.do("open")
+            for _ in range(5):
+                api.do("guess", latitude=number, longitude=-number)
+                state = api.do("next")
+            totals[number] = state["summary"]["total"]
+
+    with served(app_of(game, toy.slug)) as address:
+        players = [threading.Thread(target=play, args=(n, address)) for n in range(4)]
+        for player in players:
+            player.start()
+        for player in players:
+            player.join()
+    assert totals.keys() == {*range(4)}
