@@ -51,7 +51,7 @@ from store.uploads import SharedUploads
 from ui import frame
 from ui.model_guess import ModelGuess
 from web import login
-from web.addresses import EndingWithSlash, UnderPath, selected_tab
+from web.addresses import UnderPath, selected_tab
 from web.gradio_adapter import n_sessions, upload_into
 from web.health import health_router
 from web.limits import BodyLimit, WholeTexts
@@ -291,7 +291,6 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(clip_router(services.clips, services.game.resolve))
     app.include_router(leaderboard_router(services.boards))
     app.include_router(play_router(services.play.moves))
-    app.add_middleware(EndingWithSlash)
     mount_static(app)
     explain_unavailable(app)
     app.add_middleware(WholeTexts)

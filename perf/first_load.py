@@ -65,9 +65,9 @@ def run() -> Iterator[Measured]:
 
 def _sizes(ours: Load, empty: Load) -> Iterator[Measured]:
     yield Measured("first_load", "over the wire, all", ours.kilobytes(), "kB")
-    yield Measured("first_load", "… the map's data", ours.kilobytes("/static/map/"), "kB")
+    yield Measured("first_load", "… the map's data", ours.kilobytes("/map/"), "kB")
     yield Measured("first_load", "… this clip and the next", ours.kilobytes("/clip/"), "kB")
-    rest = ours.kilobytes() - ours.kilobytes("/static/map/") - ours.kilobytes("/clip/")
+    rest = ours.kilobytes() - ours.kilobytes("/map/") - ours.kilobytes("/clip/")
     yield Measured("first_load", "… page, scripts, styles", rest, "kB")
     yield Measured("first_load", "an empty Gradio page", empty.kilobytes(), "kB")
     yield Measured("first_load", "page, scripts, styles / empty", rest / empty.kilobytes(), "×")

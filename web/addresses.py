@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.responses import RedirectResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 _LONGEST = 2000
 
@@ -29,6 +29,11 @@ def selected_tab(address: object, tabs: Sequence[str]) -> str:
     """The tab that an address names with ``?tab=``; the first one otherwise."""
     wanted = query_of(address).get("tab", [""])[0]
     return wanted if wanted in tabs else tabs[0]
+
+
+def path_of(scope: Scope) -> str:
+    """The path that a request asks for, inside of what is mounted or served under another path."""
+    return str(scope["path"]).removeprefix(scope.get("root_path", ""))
 
 
 class UnderPath:
@@ -57,41 +62,10 @@ class UnderPath:
             await self.app(scope, receive, send)
 
 
-class EndingWithSlash:
-    """ASGI middleware that has the page at ``/arena`` go on to ``/arena/`` in the browser.
+def ending_with_slash(page: bytes) -> bytes:
+    """HTML that goes on from ``/arena`` to ``/arena/`` in the browser.
 
     A proxy that removes a path asks for ``/`` in both cases, so only the browser knows. From
-    ``/arena``, the page's relative addresses lead nowhere. Put it inside compression.
+    ``/arena``, the page's relative addresses lead nowhere.
     """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] != "/" or scope["method"] != "GET":
-            await self.app(scope, receive, send)
-            return
-        started: list[Message] = []
-
-        async def send_with_script(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                started.append(message)
-                return
-            if started:
-                body = _with_script(message.get("body", b""))
-                message = {**message, "body": body}
-                await send(_with_length(started.pop(), len(body), message))
-            await send(message)
-
-        await self.app(scope, receive, send_with_script)
-
-
-def _with_script(body: bytes) -> bytes:
-    return body.replace(b"<head>", b"<head>" + _END_WITH_SLASH, 1)
-
-
-def _with_length(start: Message, n_bytes: int, body: Message) -> Message:
-    headers = [each for each in start["headers"] if each[0].lower() != b"content-length"]
-    if not body.get("more_body"):
-        headers.append((b"content-length", str(n_bytes).encode()))
-    return {**start, "headers": headers}
+    return page.replace(b"<head>", b"<head>" + _END_WITH_SLASH, 1)

@@ -18,11 +18,12 @@ from typing import Any
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 import gradio as gr
+import httpx
 from fastapi import FastAPI
-from gradio import oauth, queueing, utils
+from gradio import oauth, queueing, route_utils, utils
 from gradio.context import LocalContext
 from gradio.data_classes import FileData, ListFiles
-from gradio.route_utils import STATIC_PATH_LIB, FnIndexInferError
+from gradio.route_utils import BUILD_PATH_LIB, STATIC_PATH_LIB, FnIndexInferError
 from gradio.routes import App
 from gradio.server_messages import (
     EventMessage,
@@ -32,11 +33,15 @@ from gradio.server_messages import (
 from gradio.state_holder import SessionState, StateHolder
 from starlette.datastructures import QueryParams
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from web.addresses import path_of
+
 __all__ = [
     "LOGIN_KEY",
+    "BUILD_FOLDER",
     "STATIC_FOLDER",
     "UnknownEndpointError",
     "FileData",
@@ -45,6 +50,7 @@ __all__ = [
     "UsedRoutes",
     "gradio_apps",
     "add_innermost",
+    "address_of",
     "bounded",
     "queue_of",
     "n_sessions",
@@ -57,6 +63,8 @@ __all__ = [
 
 #: Files that Gradio's page loads from ``/static``.
 STATIC_FOLDER = Path(STATIC_PATH_LIB)
+#: Its scripts and styles, from ``/assets``; their names contain a hash.
+BUILD_FOLDER = Path(BUILD_PATH_LIB)
 
 #: The key of a login in the session, which is a signed cookie.
 LOGIN_KEY = "oauth_info"
@@ -96,9 +104,21 @@ def gradio_apps(app: FastAPI) -> Iterator[App]:
             yield inner
 
 
-def add_innermost(page: App, middleware: Callable[[ASGIApp], ASGIApp]) -> None:
+def add_innermost(page: App, middleware: Callable[..., ASGIApp], **options: Any) -> None:
     """Put a middleware inside all others of a page, where the session has already been read."""
-    page.user_middleware.append(Middleware(middleware))
+    page.user_middleware.append(Middleware(middleware, **options))
+
+
+def address_of(page: App, scope: Scope) -> str:
+    """The address of a page as a request names it, without a slash at its end.
+
+    It is empty, so relative, if the request names none that can be one.
+    """
+    path = page.root_path or scope.get("root_path") or page.get_blocks().custom_mount_path
+    try:
+        return route_utils.get_root_url(Request(scope), "/", path)
+    except httpx.InvalidURL:
+        return ""
 
 
 class UsedRoutes:
@@ -114,7 +134,7 @@ class UsedRoutes:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
-        elif not is_used(scope["method"], path := _path(scope)):
+        elif not is_used(scope["method"], path := path_of(scope)):
             await JSONResponse({"error": _CLOSED, "detail": _CLOSED}, 404)(scope, receive, send)
         elif path == _ANSWERS and not self.queue.knows(_session(scope)):
             await Response(_gone(), media_type="text/event-stream")(scope, receive, send)
@@ -134,10 +154,6 @@ def _gone() -> str:
 def is_used(method: str, path: str) -> bool:
     """Whether the page or ``gradio_client`` sends such a request."""
     return _USED.fullmatch(f"{'GET' if method == 'HEAD' else method} {path}") is not None
-
-
-def _path(scope: Scope) -> str:
-    return str(scope["path"]).removeprefix(scope.get("root_path", ""))
 
 
 def bounded(page: gr.Blocks, app: FastAPI) -> None:

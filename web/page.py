@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -13,8 +14,11 @@ from fastapi.responses import JSONResponse, Response
 from starlette.requests import ClientDisconnect
 
 from agl1k_core.errors import Agl1kError, UnavailableError
+from web.addresses import ending_with_slash
 from web.gradio_adapter import (
     UnknownEndpointError,
+    add_innermost,
+    address_of,
     bounded,
     gradio_apps,
     leave_event,
@@ -22,6 +26,7 @@ from web.gradio_adapter import (
 )
 from web.inputs import problem_of, with_files
 from web.limits import UPLOAD
+from web.rendered import RenderedOnce
 from web.unavailable import note
 from web.uploads import Uploads, upload_router
 
@@ -108,6 +113,9 @@ def mount(app: FastAPI, page: gr.Blocks, uploads: Uploads | None = None, **optio
     )
     bounded(page, mounted)
     answer_nonsense(mounted)
+    for inner in gradio_apps(mounted):
+        root_of = partial(address_of, inner)
+        add_innermost(inner, RenderedOnce, root_of=root_of, finish=ending_with_slash)
     return mounted
 
 

@@ -1,61 +1,61 @@
-"""Files the pages need besides Gradio's own: ours under ``/static``, Leaflet under ``/vendor``."""
+"""Files the pages need: ours under ``/static``, Leaflet under ``/vendor``, Gradio's own as well.
+
+An address of ours contains a hash of all files of its folder, so that browsers keep them until one
+changes, and modules find each other under the same hash.
+"""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-import os
-from collections.abc import Iterable
+import mimetypes
+import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from anyio import to_thread
 from fastapi import FastAPI
-from starlette.datastructures import Headers
-from starlette.middleware.gzip import GZipMiddleware
-from starlette.responses import Response
-from starlette.staticfiles import NotModifiedResponse, StaticFiles
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.background import BackgroundTask
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from xstatic.pkg import leaflet
 
 from agl1k_core.errors import Agl1kError
-from web.gradio_adapter import STATIC_FOLDER
+from web.addresses import path_of
+from web.gradio_adapter import BUILD_FOLDER, STATIC_FOLDER
+from web.packed import ASK_AGAIN, KEEP_FOREVER, Packed
 
 #: Beside the packages, in a checkout and in the container.
 ASSETS = Path(__file__).parents[1] / "assets"
 LEAFLET = Path(leaflet.BASE_DIR)
 PUBLIC_SUFFIXES = (".css", ".js", ".svg")
+#: Folders in ``assets`` whose files are public as well.
+PUBLIC_FOLDERS = ("map", "play")
+#: So many bytes of files are kept in memory, in all their forms.
+MOST_KEPT_BYTES = 32 * 2**20
+#: Longer files, compressed quickly, stay as they are.
+_LONGEST_SHRUNK = 2**18
+
 _MEDIA_TYPES = {".json": "application/json", ".js": "text/javascript", ".css": "text/css"}
+_VERSIONED = re.compile(r"([0-9a-f]{10})/(.+)")
 
 
 def mount_static(app: FastAPI, assets: Path | None = None) -> None:
-    """Serve our assets under ``/static``, and Leaflet.
+    """Serve our assets and Gradio's, and Leaflet; call it before Gradio is mounted at ``/``.
 
-    Call it before Gradio is mounted at ``/``, whose page is then sent compressed. Nothing is
-    mounted at ``/assets``, which is Gradio's own. Raises ``Agl1kError`` if the folder is missing.
+    Raises ``Agl1kError`` if the folder is missing.
     """
     assets = assets or ASSETS
     if not assets.is_dir():
         raise Agl1kError(_missing(assets))
-    app.mount("/static", GZipMiddleware(PublicFiles(assets)), name="static")
-    app.mount("/vendor/leaflet", GZipMiddleware(CachedFiles(directory=LEAFLET)), name="leaflet")
-    app.add_middleware(PackedPage)
-
-
-class PackedPage:
-    """ASGI middleware that compresses only the page and its configuration, 100 KB each.
-
-    Gradio compresses its own files, sound is compressed already, and events must not
-    wait.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.plain = app
-        self.packing = GZipMiddleware(app)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_page = scope["type"] == "http" and scope["path"] in ("/", "/config")
-        await (self.packing if is_page else self.plain)(scope, receive, send)
+    ours = {**_all_files(STATIC_FOLDER), **_public_files(assets)}
+    app.mount("/static", PackedFiles(ours, _version(assets)), name="static")
+    app.mount("/vendor/leaflet", PackedFiles(_all_files(LEAFLET), _version(LEAFLET)))
+    # Gradio's names contain hashes; other sites' pages may load its scripts to show ours
+    gradio = PackedFiles(_all_files(BUILD_FOLDER), are_hashed=True)
+    app.mount("/assets", _ForOtherSites(gradio))
 
 
 def asset(name: str) -> Path:
@@ -73,81 +73,124 @@ def _missing(path: Path) -> str:
     )
 
 
-@cache
 def static_url(name: str) -> str:
-    """Address of a file in ``assets``, relative to the page, with a hash of its content.
+    """Address of a file in ``assets``, relative to the page: ``static/0123456789/worldmap.js``.
 
-    Such an address may be cached forever: ``static/worldmap.js?v=0123456789``. Raises
-    ``Agl1kError`` if the file is missing.
+    It may be cached forever. Raises ``Agl1kError`` if the file is missing.
     """
-    return f"static/{name}?v={_digest(asset(name))}"
+    if not (ASSETS / f"{name}.gz").is_file():  # which is unpacked for browsers
+        asset(name)
+    return f"static/{_version(ASSETS)}/{name}"
+
+
+def leaflet_url(name: str) -> str:
+    """Address of one of Leaflet's files, relative to the page; it may be cached forever."""
+    return f"vendor/leaflet/{_version(LEAFLET)}/{name}"
 
 
 @cache
-def leaflet_url(name: str) -> str:
-    """Address of one of Leaflet's files, relative to the page, with a hash of its content."""
-    return f"vendor/leaflet/{name}?v={_digest(LEAFLET / name)}"
+def _version(folder: Path) -> str:
+    """A hash of all files in a folder."""
+    found = hashlib.sha256()
+    for name, path in sorted(_all_files(folder).items()):
+        found.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return found.hexdigest()[:10]
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:10]
+def _all_files(folder: Path) -> dict[str, Path]:
+    return {
+        path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()
+    }
 
 
-class CachedFiles(StaticFiles):
-    """``StaticFiles`` that browsers cache if requested with ``?v=``, and revalidate otherwise."""
+def _public_files(assets: Path) -> dict[str, Path]:
+    """The style sheets, scripts, images and map data in ``assets``, and nothing else.
 
-    def file_response(self, full_path: Any, *args: Any, **kwargs: Any) -> Response:
-        response = super().file_response(full_path, *args, **kwargs)
-        scope: Scope = args[1]
-        versioned = b"v=" in scope.get("query_string", b"")
-        keep = "public, max-age=31536000, immutable" if versioned else "no-cache"
-        response.headers["Cache-Control"] = keep
-        return response
+    A file that is stored as ``name.gz`` is served as ``name``.
+    """
+    found = {}
+    for folder in (assets, *(assets / name for name in PUBLIC_FOLDERS)):
+        for path in folder.glob("*"):
+            is_packed = folder != assets and path.suffix == ".gz"
+            if path.is_file() and (is_packed or path.suffix in PUBLIC_SUFFIXES):
+                name = path.relative_to(assets).as_posix()
+                found[name.removesuffix(".gz") if is_packed else name] = path
+    return found
 
 
-class PublicFiles(CachedFiles):
-    """The style sheets, scripts, images and base map in ``assets``, and nothing else.
+class PackedFiles:
+    """ASGI app that serves files from memory, by their names.
 
-    A file that is stored as ``name.gz`` is served as ``name``, compressed if the browser accepts
-    that. Gradio's own files under ``/static`` are served if there is no file of ours.
+    Browsers keep a file if its address contains the current ``version``, as in
+    ``/0123456789/name``, or if all names contain hashes. Otherwise they ask whether it has changed.
     """
 
-    def __init__(self, assets: Path) -> None:
-        super().__init__(directory=assets)
-        self.public = frozenset(_public_names(assets))
-        self.gradio = StaticFiles(directory=STATIC_FOLDER)
+    def __init__(
+        self, files: Mapping[str, Path], version: str = "", *, are_hashed: bool = False
+    ) -> None:
+        self._files, self._version, self._are_hashed = files, version, are_hashed
+        self._kept: dict[Path, tuple[int, Packed]] = {}  # with the time of its last change
 
-    def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
-        name = Path(path).as_posix()
-        if f"{name}.gz" in self.public:
-            return super().lookup_path(f"{name}.gz")
-        if name in self.public and not name.endswith(".gz"):
-            return super().lookup_path(name)
-        return self.gradio.lookup_path(path)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] not in ("GET", "HEAD"):
+            answer: Response = PlainTextResponse("Method Not Allowed", 405)
+        else:
+            answer = await self._answer(path_of(scope).removeprefix("/"), Headers(scope=scope))
+        await answer(scope, receive, send)
 
-    def file_response(self, full_path: Any, *args: Any, **kwargs: Any) -> Response:
-        response = super().file_response(full_path, *args, **kwargs)
-        scope: Scope = args[1]
-        if Path(full_path).suffix != ".gz":
-            return response
-        return _unpacked_where_needed(response, Path(full_path), Headers(scope=scope))
+    async def _answer(self, address: str, asked: Headers) -> Response:
+        versioned = _VERSIONED.fullmatch(address)
+        path = self._files.get(versioned[2] if versioned else address)
+        if path is None:
+            return PlainTextResponse("Not Found", 404)
+        is_fixed = self._are_hashed or bool(versioned and versioned[1] == self._version)
+        was_asked_for = path in self._kept
+        packed = await self._packed(path)
+        answer = packed.answer(asked, KEEP_FOREVER if is_fixed else ASK_AGAIN)
+        if was_asked_for and len(answer.body) < _LONGEST_SHRUNK:
+            answer.background = BackgroundTask(packed.shrink)
+        return answer
+
+    async def _packed(self, path: Path) -> Packed:
+        changed = path.stat().st_mtime_ns
+        kept = self._kept.get(path)
+        if kept is not None and kept[0] == changed:
+            return kept[1]
+        packed = await to_thread.run_sync(_read, path)
+        self._kept[path] = changed, packed
+        self._drop_oldest(but=path)
+        return packed
+
+    def _drop_oldest(self, but: Path) -> None:
+        n_bytes = sum(packed.n_bytes for _, packed in self._kept.values())
+        for path, (_, packed) in list(self._kept.items()):
+            if n_bytes > MOST_KEPT_BYTES and path != but:
+                del self._kept[path]
+                n_bytes -= packed.n_bytes
 
 
-def _public_names(assets: Path) -> Iterable[str]:
-    for path in [*assets.iterdir(), *(assets / "map").iterdir()]:
-        stored_packed = path.parent.name == "map" and path.suffix == ".gz"
-        if path.is_file() and (path.suffix in PUBLIC_SUFFIXES or stored_packed):
-            yield path.relative_to(assets).as_posix()
+def _read(path: Path) -> Packed:
+    content = path.read_bytes()
+    name = path.name.removesuffix(".gz")
+    media_type = _MEDIA_TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0]
+    media_type = media_type or "application/octet-stream"
+    if name != path.name:
+        return Packed(gzip.decompress(content), media_type, {"gzip": content})
+    packed = Packed(content, media_type)
+    packed.pack()
+    return packed
 
 
-def _unpacked_where_needed(response: Response, path: Path, headers: Headers) -> Response:
-    response.headers["Vary"] = "Accept-Encoding"
-    if isinstance(response, NotModifiedResponse):
-        return response
-    media_type = _MEDIA_TYPES.get(Path(path.stem).suffix, "application/octet-stream")
-    if "gzip" in headers.get("Accept-Encoding", ""):
-        response.headers["Content-Encoding"] = "gzip"
-        response.headers["Content-Type"] = media_type
-        return response
-    kept = {name: response.headers[name] for name in ("cache-control", "vary")}
-    return Response(gzip.decompress(path.read_bytes()), media_type=media_type, headers=kept)
+class _ForOtherSites:
+    """ASGI middleware that lets scripts of other sites read answers that are the same for all."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_to_all(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["Access-Control-Allow-Origin"] = "*"
+            await send(message)
+
+        await self.app(scope, receive, send_to_all)

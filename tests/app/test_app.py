@@ -93,10 +93,8 @@ def test_a_missing_file_of_the_pages_is_named(
     assets = tmp_path / "assets"
     shutil.copytree(static.ASSETS, assets, ignore=shutil.ignore_patterns("player.js"))
     monkeypatch.setattr(static, "ASSETS", assets)
-    static.static_url.cache_clear()
     assert app_module.main(["--host", "127.0.0.1", "--port", "0"]) == 1
     assert f"{assets / 'player.js'} is missing. " in capsys.readouterr().err
-    static.static_url.cache_clear()
 
 
 def test_an_app_that_cannot_start_says_why(

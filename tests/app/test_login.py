@@ -158,6 +158,17 @@ def test_the_key_withdraws_an_owned_submission(
     assert "Keyed is withdrawn" in withdraw(nobody, row["row_id"], key).json()["data"][0]
 
 
+def test_the_page_of_someone_signed_in_is_everybodys_page(
+    space: AppProcess, provider: FakeOpenId
+) -> None:
+    alice, nobody = signed_in(space, provider, "alice"), Visitor(space.url)
+    for address in ("/", "/config", "/gradio_api/info"):
+        seen = [visitor.http.get(address) for visitor in (alice, nobody, alice)]
+        assert len({answer.content for answer in seen}) == 1, address
+        assert "alice" not in seen[0].text
+        assert "set-cookie" not in seen[1].headers
+
+
 def test_signing_out_ends_ownership(
     space: AppProcess, provider: FakeOpenId, demo_file: bytes
 ) -> None:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import re
+import shutil
 from pathlib import Path
+from urllib.parse import urljoin
 
 import gradio
 import pytest
@@ -13,6 +17,8 @@ from fastapi.testclient import TestClient
 
 from agl1k_core.errors import Agl1kError
 from web import static
+from web.gradio_adapter import BUILD_FOLDER
+from web.packed import KEEP_FOREVER
 from web.static import leaflet_url, mount_static, static_url
 
 
@@ -102,16 +108,58 @@ def test_compressed_files_are_decompressed_if_necessary(small: TestClient) -> No
     assert response.json() == {"land": []}
 
 
-@pytest.mark.parametrize("path", ["style.css", "map/land.json"])
-def test_versioned_addresses_are_cached_forever_and_others_are_checked(
-    small: TestClient, path: str
+@pytest.mark.parametrize("name", ["style.css", "map/countries.json", "map/basemap.js"])
+def test_current_addresses_are_kept_forever_and_others_are_checked(
+    client: TestClient, name: str
 ) -> None:
-    versioned = small.get(f"/static/{path}?v=0123")
-    assert versioned.headers["cache-control"] == "public, max-age=31536000, immutable"
-    plain = small.get(f"/static/{path}")
-    assert plain.headers["cache-control"] == "no-cache"
-    again = small.get(f"/static/{path}", headers={"If-None-Match": plain.headers["etag"]})
-    assert (again.status_code, again.content) == (304, b"")
+    address = static_url(name)
+    assert client.get(f"/{address}").headers["cache-control"] == KEEP_FOREVER
+    for other in (f"static/{name}", f"static/0123456789/{name}"):  # of an older page
+        answer = client.get(f"/{other}")
+        assert answer.headers["cache-control"] == "no-cache"
+        assert answer.content == client.get(f"/{address}").content
+        again = client.get(f"/{other}", headers={"If-None-Match": answer.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+
+
+def test_a_changed_file_is_served_as_it_is_now(small: TestClient, assets: Path) -> None:
+    before = small.get("/static/style.css")
+    (assets / "style.css").write_text("b{}")
+    os.utime(assets / "style.css", ns=(1, 1))
+    asked = {"If-None-Match": before.headers["etag"]}
+    assert small.get("/static/style.css", headers=asked).text == "b{}"
+
+
+def test_files_shrink_when_they_are_wanted_again(client: TestClient) -> None:
+    def size() -> int:
+        with client.stream("GET", "/static/leaderboard.js") as answer:
+            assert answer.headers["content-encoding"] == "br"
+            return len(b"".join(answer.iter_raw()))
+
+    first = size()
+    size()
+    assert size() < first
+    assert client.get("/static/leaderboard.js").text == static.asset("leaderboard.js").read_text()
+
+
+def test_little_is_kept_of_many_large_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(static, "MOST_KEPT_BYTES", 3000)
+    files = {f"{n}.bin": tmp_path / f"{n}.bin" for n in range(9)}
+    for n, path in enumerate(files.values()):
+        path.write_bytes(bytes([n]) * 1000)
+    served = TestClient(static.PackedFiles(files))
+    for _ in range(2):
+        assert [served.get(f"/{n}.bin").content[:1] for n in range(9)] == [
+            bytes([n]) for n in range(9)
+        ]
+
+
+def test_files_are_only_read(small: TestClient) -> None:
+    assert small.post("/static/style.css").status_code == 405
+    head = small.head("/static/style.css")
+    assert (head.status_code, head.headers["content-length"]) == (200, "3")
 
 
 def test_gradios_own_files_are_served_too(client: TestClient) -> None:
@@ -119,6 +167,16 @@ def test_gradios_own_files_are_served_too(client: TestClient) -> None:
     names = [path.relative_to(own).as_posix() for path in own.rglob("*") if path.is_file()]
     assert names
     assert all(client.get(f"/static/{name}").status_code == 200 for name in names[:5])
+
+
+def test_gradios_scripts_are_kept_forever_and_other_sites_may_load_them(client: TestClient) -> None:
+    for path in sorted(BUILD_FOLDER.glob("[iI]ndex-*.js"))[:5]:
+        answer = client.get(f"/assets/{path.name}")
+        assert answer.content == path.read_bytes()
+        assert answer.headers["cache-control"] == KEEP_FOREVER
+        assert answer.headers["access-control-allow-origin"] == "*"
+    assert client.get("/assets/../index.html").status_code == 404
+    assert client.get("/assets/%2e%2e/index.html").status_code == 404
 
 
 @pytest.mark.parametrize("name", ["leaflet.js", "leaflet.css"])
@@ -132,8 +190,28 @@ def test_leaflet_is_served_from_its_wheel(client: TestClient, name: str) -> None
 @pytest.mark.parametrize("name", ["worldmap.js", "worldmap.css", "player.js", "map/basemap.js"])
 def test_static_url_is_relative_and_leads_to_the_file(client: TestClient, name: str) -> None:
     url = static_url(name)
-    assert url.startswith(f"static/{name}?v=")
+    assert re.fullmatch(rf"static/[0-9a-f]{{10}}/{name}", url)
     assert client.get("/" + url).content == (static.ASSETS / name).read_bytes()
+
+
+def test_a_module_finds_others_under_the_same_hash(client: TestClient) -> None:
+    """Modules import each other by relative addresses."""
+    worldmap = "/" + static_url("worldmap.js")
+    for name in re.findall(r"from '(\./[^']+)'", client.get(worldmap).text):
+        answer = client.get(urljoin(worldmap, name))
+        assert answer.headers["cache-control"] == KEEP_FOREVER
+
+
+def test_another_content_has_another_address(
+    assets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = shutil.copytree(assets, tmp_path / "changed")
+    (changed / "map/names.js").write_text("export const a = 1;")
+    found = set()
+    for folder in (assets, changed):
+        monkeypatch.setattr(static, "ASSETS", folder)
+        found.add(static_url("style.css"))
+    assert len(found) == 2
 
 
 def test_static_url_of_a_missing_file_fails_early() -> None:
@@ -151,19 +229,3 @@ def test_every_map_file_is_json(client: TestClient) -> None:
     assert len(packed) == 5
     for name in packed:
         assert json.loads(client.get(f"/static/map/{name}").content)
-
-
-def test_the_page_is_compressed_and_sounds_and_events_are_not() -> None:
-    app = FastAPI()
-    mount_static(app)
-    for path in ("/", "/config", "/clip/x"):
-        app.get(path)(lambda: {"text": "x" * 5000})
-    client = TestClient(app)
-    packed = {
-        path: client.get(path).headers.get("Content-Encoding")
-        for path in ("/", "/config", "/clip/x")
-    }
-    assert packed == {"/": "gzip", "/config": "gzip", "/clip/x": None}
-    plain = client.get("/", headers={"Accept-Encoding": "identity"})
-    assert "Content-Encoding" not in plain.headers
-    assert plain.json() == client.get("/").json()
