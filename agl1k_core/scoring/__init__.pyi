@@ -6,9 +6,10 @@ from .baselines import BASELINES, baseline, predictions_csv
 from .comparison import Comparison, Side, clip_values, compare, rank, rank_among
 from .evaluation import LOWER_IS_BETTER, METRICS, SCORER_VERSION, Evaluation, evaluate
 from .intervals import Interval
-from .pairs import PairedDifference
+from .means import mean_interval
+from .pairs import PairedDifference, paired_difference
 from .protocols import PAPER, PEOPLE, PROTOCOLS, STRICT, THRESHOLDS_KM, Protocol
-from .ranking import FEWEST_CLIPS, Rank
+from .ranking import FEWEST_CLIPS, Rank, ranks
 from .rows import CLIP_METRICS, ScoredRows
 
 __all__ = [
@@ -24,8 +25,11 @@ __all__ = [
     "Comparison",
     "Side",
     "PairedDifference",
+    "paired_difference",
+    "mean_interval",
     "rank",
     "rank_among",
+    "ranks",
     "Rank",
     "FEWEST_CLIPS",
     "FEWEST_CLUSTERS",

@@ -1,5 +1,13 @@
 """WanderBench: places that one walks through before saying where they are."""
 
+from .board import (
+    ReportedRow,
+    ScoredRow,
+    WanderBoard,
+    board_of,
+    reported_gains,
+    reported_rows,
+)
 from .environment import (
     COLOURS,
     MAX_STEPS,
@@ -17,6 +25,28 @@ from .faults import Fault, GraphsRefusedError
 from .graph import Edge, Graph, Node, turn_to, within_circle
 from .graph_files import ReadGraph, inspect_graphs, read_graphs, write_graphs
 from .panoramas import Panorama, PanoramaFolder, read_panorama
+from .proposing import (
+    LAND_KM2,
+    LEVELS,
+    SPHERE_KM2,
+    Grid,
+    Spread,
+    Trend,
+    anova_p,
+    spread,
+    trend,
+    trend_of_means,
+)
+from .scores import (
+    RIGHT_LEVELS,
+    SCALE_KM,
+    WanderScores,
+    benchmark_of,
+    f1,
+    gains,
+    rank_guesses,
+    score_guesses,
+)
 from .statistics import GraphStatistics, SetStatistics, describe
 from .views import Arrow, Camera, FolderViews, encoded, view, with_arrows
 from .walks import FEWEST_STEPS, boundary, coverage, steps_from_center
@@ -58,6 +88,30 @@ __all__ = [
     "COLOURS",
     "MAX_STEPS",
     "name_of_way",
+    "benchmark_of",
+    "score_guesses",
+    "WanderScores",
+    "RIGHT_LEVELS",
+    "SCALE_KM",
+    "f1",
+    "gains",
+    "rank_guesses",
+    "board_of",
+    "WanderBoard",
+    "ScoredRow",
+    "ReportedRow",
+    "reported_rows",
+    "reported_gains",
+    "spread",
+    "Spread",
+    "Grid",
+    "LAND_KM2",
+    "SPHERE_KM2",
+    "trend",
+    "trend_of_means",
+    "Trend",
+    "anova_p",
+    "LEVELS",
     "turn_to",
     "within_circle",
 ]
