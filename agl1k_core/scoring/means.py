@@ -30,7 +30,7 @@ def mean_interval(values: npt.ArrayLike, bounds: tuple[float, float] | None = No
     --------
     >>> interval = mean_interval([1, 1, 0, 1])
     >>> round(interval.low, 2), round(interval.high, 2)
-    (0.3, 0.95)
+    (0.3, 0.99)
     """
     numbers = np.asarray(values, dtype=np.float64)
     numbers = numbers[np.isfinite(numbers)]

@@ -35,9 +35,10 @@ def benchmark_at(folder: Path, places: Sequence[tuple[float, float]]) -> Benchma
 
 
 def scored(
-    benchmark: Benchmark, records: list[dict[str, object]], **options: float
+    benchmark: Benchmark, records: list[dict[str, object]], scale_km: float = wander.SCALE_KM
 ) -> WanderScores:
-    return wander.score_guesses(benchmark, read_predictions(records, benchmark), **options)
+    guesses = read_predictions(records, benchmark)
+    return wander.score_guesses(benchmark, guesses, scale_km=scale_km)
 
 
 def guess(key: str, lat: float, lon: float) -> dict[str, object]:
