@@ -1,15 +1,15 @@
-"""The page of ``review``, and its server: ``agl1k review FOLDER``."""
+"""The page on which a person decides on clips, and its server: ``agl1k review FOLDER``."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
@@ -22,7 +22,8 @@ from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown_lines
 from agl1k_core.places import geodesic_line
 from game.clips import ClipStore, clip_router
-from game.review import LONGEST_NOTE, Review, Sheet
+from game.review import Review
+from game.review_desk import LONGEST_NOTE, Desk, Sheet
 from game.review_facts import distance_of
 from game.screens import message_html
 from ui import frame
@@ -33,9 +34,34 @@ from web.server import listening, serve
 from web.static import mount_static, static_url
 
 PORT = 7861
-_KEYS = (
-    '<p class="agl-muted agl-small agl-keys">Keys: <kbd>k</kbd> keep, <kbd>r</kbd> reject, '
-    "<kbd>u</kbd> undo.</p>"
+_KEYS = '<p class="agl-muted agl-small agl-keys">Keys: {}.</p>'
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A button that stores a decision; ``assets/review.js`` clicks it by its id."""
+
+    decision: str
+    label: str
+    elem_id: str
+    variant: Literal["primary", "secondary"] = "secondary"
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What a page says: its title, its buttons, its keys as HTML, and where notes are stored."""
+
+    title: str
+    choices: Sequence[Choice]
+    keys: str
+    notes_in: str
+
+
+_REVIEW = Wording(
+    "AGL1K: review of clips",
+    (Choice(KEEP, "Keep", "agl-keep", "primary"), Choice(REJECT, "Reject", "agl-reject")),
+    "<kbd>k</kbd> keep, <kbd>r</kbd> reject, <kbd>u</kbd> undo",
+    "review.csv",
 )
 
 
@@ -52,9 +78,9 @@ class Parts:
     message: gr.HTML
 
 
-def build_page(review: Review, clips: ClipStore) -> gr.Blocks:
-    """The page over one folder."""
-    with gr.Blocks(title="AGL1K: review of clips") as page:
+def build_page(review: Desk, clips: ClipStore, wording: Wording = _REVIEW) -> gr.Blocks:
+    """The page over the clips of one desk."""
+    with gr.Blocks(title=wording.title) as page:
         gr.HTML(frame.header_html(), padding=False)
         key = gr.State("")
         with gr.Column(elem_classes="agl-stage agl-review"):
@@ -70,13 +96,18 @@ def build_page(review: Review, clips: ClipStore) -> gr.Blocks:
                     label="Note",
                     lines=2,
                     max_length=LONGEST_NOTE,
-                    placeholder="Kept in review.csv",
+                    placeholder=f"Kept in {wording.notes_in}",
                     elem_id="agl-note",
                 )
-                gr.HTML(_KEYS, padding=False)
+                gr.HTML(_KEYS.format(wording.keys), padding=False)
             with gr.Row(elem_classes="agl-area-actions", elem_id="agl-actions"):
-                keep = gr.Button("Keep", variant="primary", elem_id="agl-keep")
-                reject = gr.Button("Reject", elem_id="agl-reject")
+                chosen = [
+                    (
+                        gr.Button(choice.label, variant=choice.variant, elem_id=choice.elem_id),
+                        choice,
+                    )
+                    for choice in wording.choices
+                ]
                 undo = gr.Button("Undo", elem_id="agl-undo", min_width=80)
                 back = gr.Button("Back", elem_id="agl-back", min_width=80)
                 forward = gr.Button("Next", elem_id="agl-forward", min_width=80)
@@ -92,8 +123,7 @@ def build_page(review: Review, clips: ClipStore) -> gr.Blocks:
         )  # fmt: skip
         note.blur(lambda now, said: noted(parts, review, now, said), [key, note], message, **QUIET)
         for button, act in (
-            (keep, lambda now: review.decide(now, KEEP)),
-            (reject, lambda now: review.decide(now, REJECT)),
+            *((button, _deciding(review, choice.decision)) for button, choice in chosen),
             (undo, lambda _: review.undo()),
             (back, lambda now: review.step(now, -1)),
             (forward, lambda now: review.step(now, 1)),
@@ -102,7 +132,11 @@ def build_page(review: Review, clips: ClipStore) -> gr.Blocks:
     return cast(gr.Blocks, page)
 
 
-def _noted(review: Review, said: str, act: Callable[[str], str]) -> Callable[[str], str]:
+def _deciding(review: Desk, decision: str) -> Callable[[str], str]:
+    return lambda now: review.decide(now, decision)
+
+
+def _noted(review: Desk, said: str, act: Callable[[str], str]) -> Callable[[str], str]:
     """``act``, once the note on the current clip is stored."""
 
     def noting(now: str) -> str:
@@ -112,7 +146,7 @@ def _noted(review: Review, said: str, act: Callable[[str], str]) -> Callable[[st
     return noting
 
 
-def noted(parts: Parts, review: Review, now: str, said: str) -> dict[Any, Any]:
+def noted(parts: Parts, review: Desk, now: str, said: str) -> dict[Any, Any]:
     """Store a note; the message says if that failed."""
     try:
         review.note(now, said or "")
@@ -122,7 +156,7 @@ def noted(parts: Parts, review: Review, now: str, said: str) -> dict[Any, Any]:
 
 
 def updates(
-    parts: Parts, review: Review, clips: ClipStore, now: str, act: Callable[[str], str]
+    parts: Parts, review: Desk, clips: ClipStore, now: str, act: Callable[[str], str]
 ) -> dict[Any, Any]:
     """The changes that an action on the current clip makes, by component."""
     try:
@@ -162,14 +196,18 @@ def _show(sheet: Sheet) -> dict[str, Any]:
 
 def create_app(folder: Path, config: Config, predictions: Path | None = None) -> FastAPI:
     """The page as ASGI; raises ``Agl1kError`` if the folder or the file cannot be read."""
-    review = Review(folder, predictions)
+    return app_of(Review(folder, predictions), config, _REVIEW)
+
+
+def app_of(review: Desk, config: Config, wording: Wording) -> FastAPI:
+    """The page over one desk as ASGI."""
     clips = ClipStore(config.data_dir / "clips")
-    app = FastAPI(title="AGL1K review", docs_url=None, redoc_url=None)
+    app = FastAPI(title=wording.title, docs_url=None, redoc_url=None)
     app.include_router(clip_router(clips, review.resolve))
     mount_static(app)
     look = frame.look()
     look["head"] += f'<script src="{static_url("review.js")}" defer></script>'
-    return mount(app, build_page(review, clips), **look)
+    return mount(app, build_page(review, clips, wording), **look)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -177,16 +215,30 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="agl1k review", description="Keep or reject clips.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--predictions", type=Path, help="answers to show beside the truth")
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", type=int, default=PORT, help="port to listen on")
+    add_address(parser, PORT)
     wanted = parser.parse_args(arguments)
+    return serve_page(
+        lambda: create_app(wanted.folder, Config.from_env(), wanted.predictions),
+        wanted.host,
+        wanted.port,
+    )
+
+
+def add_address(parser: argparse.ArgumentParser, port: int) -> None:
+    """Add the options of the server's address."""
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=int, default=port, help="port to listen on")
+
+
+def serve_page(make_app: Callable[[], FastAPI], host: str, port: int) -> int:
+    """Serve a page until stopped. Returns 1, after the reason, if it cannot be opened."""
     try:
-        app = create_app(wanted.folder, Config.from_env(), wanted.predictions)
-        listener = listening(wanted.host, wanted.port)
+        app = make_app()
+        listener = listening(host, port)
     except Agl1kError as error:
         print(shown_lines(str(error)), file=sys.stderr)  # noqa: T201 - there is no page yet
         return 1
-    print(f"Review on http://{wanted.host}:{wanted.port}", file=sys.stderr)  # noqa: T201
+    print(f"Review on http://{host}:{port}", file=sys.stderr)  # noqa: T201
     with suppress(KeyboardInterrupt):
         serve(app, listener)
     return 0

@@ -143,7 +143,7 @@ def _observed(evidence: Sequence[Evidence], judges: Sequence[Judge], threads: in
     except KeyboardInterrupt:
         warn("Stopped. The answers so far are kept; run the same command again to go on.")
         raise typer.Exit(130) from None
-    _print_failures(problems)
+    print_failures(problems, "ratings")
     for judge in judges:
         if isinstance(judge, ApiJudge):
             warn_all(judge.remarks)
@@ -155,10 +155,11 @@ def _left_out(left_out: Counter[str]) -> str:
     return f"; left out: {reasons}" if reasons else ""
 
 
-def _print_failures(problems: Sequence[str]) -> None:
+def print_failures(problems: Sequence[str], what: str) -> None:
+    """The first failures of judges, and how many more there are."""
     warn_all(problems[:5])
     if len(problems) > 5:
-        warn(f"… and {len(problems) - 5} more ratings that failed.")
+        warn(f"… and {len(problems) - 5} more {what} that failed.")
 
 
 @app.command("fit")

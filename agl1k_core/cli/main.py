@@ -13,6 +13,7 @@ import typer
 from agl1k_core import __version__
 from agl1k_core.cli import (
     building,
+    causes,
     cutting,
     fetching,
     localizability,
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.add_typer(scoring.app)
 app.add_typer(fetching.app)
 app.add_typer(running.app)
+app.add_typer(causes.app)
 app.add_typer(cutting.app)
 app.add_typer(building.app)
 app.add_typer(serving.app)

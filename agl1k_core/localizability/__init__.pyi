@@ -1,5 +1,6 @@
 """Audio Localizability: how much the sounds of a recording reveal about its place."""
 
+from ._threads import run_all
 from .agreement import Agreement, by_continent, judge_agreement
 from .api_judge import ApiJudge, read_prompt
 from .evidence import gather
@@ -10,7 +11,8 @@ from .figures import (
     top_categories_figure,
 )
 from .judge_answers import parse_ratings
-from .judges import TIMEOUT_S, Judge, WordMatchJudge, choose_judges
+from .judge_choices import parse_choice
+from .judges import TIMEOUT_S, GivingUp, Judge, WordMatchJudge, choose_judges
 from .model import ALPHA, GAMMA_KM, THETA, Localizability, fit, tagger_of
 from .observations import Evidence, Observations, observe
 from .ratings import read_ratings, write_ratings
@@ -32,6 +34,9 @@ __all__ = [
     "TIMEOUT_S",
     "read_prompt",
     "parse_ratings",
+    "parse_choice",
+    "GivingUp",
+    "run_all",
     "observe",
     "Observations",
     "read_ratings",

@@ -10,11 +10,11 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
@@ -64,6 +64,8 @@ _CATEGORIES, _REASONING = "{categories}", "{reasoning}"
 #: Judges take longer to answer than file servers.
 PATIENCE = Patience(read_s=300.0, attempt_s=300.0, attempts=5)
 _MOST_BYTES = 2**24
+
+T = TypeVar("T")
 _ADVICE = {
     401: "Check the key.",
     402: "Check the account's balance.",
@@ -160,17 +162,26 @@ class ApiJudge:
         if not reasoning.strip() or not categories:
             return dict.fromkeys(categories, 0.0)
         prompt = filled(self.prompt, categories, reasoning)
+        return self.ask(prompt, partial(parse_ratings, categories=categories))
+
+    def ask(self, prompt: str, read: Callable[[str], T]) -> T:
+        """What ``read`` makes of the model's answer to a prompt.
+
+        An answer that ``read`` refuses with ``Agl1kError`` is asked for again, any other is kept
+        and never asked for twice. Raises ``Agl1kError`` if there is no answer that can be read.
+        """
         for answer in self._kept(prompt):
             try:
-                return parse_ratings(answer, categories)
+                return read(answer)
             except Agl1kError:
                 continue  # an answer that no one could read; ask again
-        return self._asked(prompt, categories)
+        return self._asked(prompt, read)
 
-    def _asked(self, prompt: str, categories: Sequence[str]) -> dict[str, float]:
+    def _asked(self, prompt: str, read: Callable[[str], T]) -> T:
         try:
             host_of(self.base_url)
-            return retrying(self.patience)(self._ask, prompt, categories)
+            answer: T = retrying(self.patience)(self._ask, prompt, read)
+            return answer
         except TransientError as error:
             raise Agl1kError(
                 f"{self.model} was tried {self.patience.tries} and {error}. {self._advice(error)}"
@@ -185,7 +196,7 @@ class ApiJudge:
             return f"Its limit is {self.patience.attempt_s:g} s; allow more with --timeout."
         return "Try again later."
 
-    def _ask(self, prompt: str, categories: Sequence[str]) -> dict[str, float]:
+    def _ask(self, prompt: str, read: Callable[[str], T]) -> T:
         status, body, wait_s = self._posted(prompt)
         if self._refuses(status, body):
             self._refuses_temperature.set()
@@ -193,7 +204,7 @@ class ApiJudge:
         _refuse_status(status, body, wait_s)
         self._keep(prompt, body)
         try:
-            return parse_ratings(_content(body), categories)
+            return read(_content(body))
         except Agl1kError as error:
             raise TransientError(f"gave no usable answer. {str(error).rstrip('.')}") from None
 

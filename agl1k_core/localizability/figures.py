@@ -1,7 +1,4 @@
-"""Figures 3, 4, 10 and 11 of Zhang et al. 2026, "The Sonar Moment", in plotly.
-
-Backgrounds are transparent and text is a middle grey, so figures suit light and dark pages.
-"""
+"""Figures 3, 4, 10 and 11 of Zhang et al. 2026, "The Sonar Moment", in plotly."""
 
 from __future__ import annotations
 
@@ -16,6 +13,7 @@ from agl1k_core import tagging
 from agl1k_core.extras import Deferred
 from agl1k_core.localizability.agreement import Agreement, by_continent
 from agl1k_core.localizability.model import Localizability
+from agl1k_core.report_pages import COLOURS, GRID, INK, short, styled
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -24,10 +22,6 @@ else:
     go, subplots = Deferred("plotly.graph_objects"), Deferred("plotly.subplots")
 
 POSITIVE, NEGATIVE = "#11998e", "#d9822b"
-_INK, _GRID = "#7d8a86", "rgba(125,138,134,0.25)"
-#: Distinguishable with all common forms of colour vision (Okabe and Ito 2008).
-_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#5b5b9c")
-_LONGEST_NAME = 28
 
 Parts = Mapping[str, Mapping[str, float]]
 
@@ -50,13 +44,13 @@ def top_categories_figure(model: Localizability, n: int = 10) -> go.Figure:
     figure.update_xaxes(range=[0, 1.1 * steepest])
     figure.update_xaxes(title_text="slope", row=2, col=1)
     figure.update_yaxes(autorange="reversed", showgrid=False)
-    return _styled(figure, height=170 + 27 * sum(heights))
+    return styled(figure, height=170 + 27 * sum(heights))
 
 
 def _slopes(pairs: Sequence[tuple[str, float]], colour: str) -> go.Bar:
     return go.Bar(
         x=[slope for _, slope in pairs] or [0],
-        y=[_short(name) for name, _ in pairs] or ["none"],
+        y=[short(name) for name, _ in pairs] or ["none"],
         orientation="h",
         marker_color=colour,
         text=[f"{slope:.2f}" for _, slope in pairs],
@@ -77,7 +71,7 @@ def examples_figure(
     parts = {name: model.parts(presence) for name, presence in presences.items()}
     scores = {name: sum(part.values()) for name, part in parts.items()}
     parts = {name: parts[name] for name in sorted(scores, key=lambda name: (scores[name], name))}
-    labels = [f"{_short(name)}  <b>{scores[name]:.2f}</b>" for name in parts]
+    labels = [f"{short(name)}  <b>{scores[name]:.2f}</b>" for name in parts]
     figure = go.Figure(list(_part_bars(parts, labels, n_parts)))
     figure.add_scatter(
         x=[scores[name] for name in parts],
@@ -86,11 +80,11 @@ def examples_figure(
         name="localizability",
         marker={"symbol": "diamond", "size": 11, "color": "#ffffff", "line": {"width": 2}},
     )
-    figure.add_vline(x=model.theta, line={"dash": "dot", "color": _INK})
+    figure.add_vline(x=model.theta, line={"dash": "dot", "color": INK})
     figure.add_annotation(x=model.theta, y=1.06, yref="paper", text="θ", showarrow=False)
     figure.update_layout(barmode="relative", legend={"orientation": "h", "y": -0.25})
     figure.update_xaxes(title_text="localizability")
-    return _styled(figure, height=260 + 34 * len(labels), legend=True)
+    return styled(figure, height=260 + 34 * len(labels), legend=True)
 
 
 def _part_bars(parts: Parts, labels: Sequence[str], n_parts: int) -> Iterator[go.Bar]:
@@ -98,13 +92,13 @@ def _part_bars(parts: Parts, labels: Sequence[str], n_parts: int) -> Iterator[go
     for part in parts.values():
         weight.update({category: abs(value) for category, value in part.items()})
     shown = [category for category, _ in weight.most_common(n_parts)]
-    for category, colour in zip(shown, cycle(_COLOURS), strict=False):
+    for category, colour in zip(shown, cycle(COLOURS), strict=False):
         values = [part.get(category, 0.0) for part in parts.values()]
-        yield _part_bar(values, labels, _short(tagging.class_name(category)), colour)
+        yield _part_bar(values, labels, short(tagging.class_name(category)), colour)
     if len(weight) > len(shown):
         for sign in (1, -1):
             values = [_sum_of_others(part, shown, sign) for part in parts.values()]
-            yield _part_bar(values, labels, "others", _GRID, showlegend=sign > 0)
+            yield _part_bar(values, labels, "others", GRID, showlegend=sign > 0)
 
 
 def _part_bar(
@@ -129,13 +123,13 @@ def agreement_figure(agreement: Agreement) -> go.Figure:
     """How similar the judges are, by three measures (Figure 10)."""
     titles = ("Cosine per recording", "Correlation per category", "Top-10 overlap")
     figure = subplots.make_subplots(rows=1, cols=3, subplot_titles=titles, horizontal_spacing=0.06)
-    labels = [_short(judge) for judge in agreement.judges]
+    labels = [short(judge) for judge in agreement.judges]
     for column, matrix in enumerate((agreement.cosine, agreement.pearson, agreement.overlap), 1):
         figure.add_trace(_heatmap(matrix, labels, showscale=column == 3), row=1, col=column)
         figure.update_yaxes(autorange="reversed", showticklabels=column == 1, row=1, col=column)
     figure.update_xaxes(showgrid=False)
     figure.update_yaxes(showgrid=False)
-    return _styled(figure, height=200 + 60 * len(labels))
+    return styled(figure, height=200 + 60 * len(labels))
 
 
 def _heatmap(matrix: Any, labels: Sequence[str], *, showscale: bool) -> go.Heatmap:
@@ -174,25 +168,7 @@ def continents_figure(
             marker={"color": POSITIVE, "size": 4},
             line={"width": 1.5},
         )
-    figure.add_hline(y=theta, line={"dash": "dot", "color": _INK}, annotation_text="θ")
+    figure.add_hline(y=theta, line={"dash": "dot", "color": INK}, annotation_text="θ")
     figure.update_yaxes(title_text="localizability")
     figure.update_xaxes(showgrid=False)
-    return _styled(figure, height=420)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-
-
-def _styled(figure: go.Figure, *, height: int, legend: bool = False) -> go.Figure:
-    figure.update_layout(
-        height=height,
-        showlegend=legend,
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": _INK, "family": "system-ui, sans-serif", "size": 13},
-        margin={"l": 10, "r": 40, "t": 50, "b": 50},
-    )
-    figure.update_xaxes(gridcolor=_GRID, zerolinecolor=_INK, automargin=True)
-    figure.update_yaxes(gridcolor=_GRID, zerolinecolor=_INK, automargin=True)
-    return figure
+    return styled(figure, height=420)

@@ -75,8 +75,7 @@ def parse_ratings(
     {'Bird': 0.8, 'Speech': 0.0}
     """
     names = _Names(categories)
-    said = without_reasoning(text)[-_LONGEST:]
-    objects = [*_objects(said)] or [lines for lines in [_lines(said)] if lines]
+    objects = objects_or_lines(said_in(text))
     rated = [pairs for found in objects if (pairs := _rated_pairs(found, names))]
     if rated:
         with_numbers = [*filter(_has_number, rated)]
@@ -84,6 +83,16 @@ def parse_ratings(
     if any(map(_is_empty, objects)):
         return dict.fromkeys(categories, 0.0)
     raise Agl1kError(f"The judge's answer rates none of the categories. It begins {text[:80]!r}.")
+
+
+def said_in(text: str) -> str:
+    """An answer without its reasoning; only the end of a very long one."""
+    return without_reasoning(text)[-_LONGEST:]
+
+
+def objects_or_lines(said: str) -> list[object]:
+    """The JSON objects in a text; without any, its lines such as ``name: value``, if it has any."""
+    return [*_objects(said)] or [lines for lines in [_lines(said)] if lines]
 
 
 def _has_number(pairs: Pairs) -> bool:
@@ -208,13 +217,13 @@ def _without_words(text: str) -> str:
 # --- objects -------------------------------------------------------------------------------------
 
 
-class _Pairs(Pairs):
+class Members(Pairs):
     """An object's members as written, so that a repeated name is noticed."""
 
 
 def _rated_pairs(found: object, names: _Names, depth: int = 0) -> Pairs:
     """Names and values of the ratings in an object, at whatever depth; none without any."""
-    if isinstance(found, _Pairs):
+    if isinstance(found, Members):
         pairs = [(key, _value_in(value)) for key, value in found]
         if any(names.find(key) and not _is_nested(value) for key, value in pairs):
             return pairs
@@ -227,7 +236,7 @@ def _rated_pairs(found: object, names: _Names, depth: int = 0) -> Pairs:
         found = [*_objects(found)]
     if not isinstance(found, list):
         return []
-    inner = [value for _, value in found] if isinstance(found, _Pairs) else found
+    inner = [value for _, value in found] if isinstance(found, Members) else found
     parts = [part for value in inner if (part := _rated_pairs(value, names, depth + 1))]
     return [pair for part in parts for pair in part]
 
@@ -238,15 +247,15 @@ def _is_nested(value: object) -> bool:
 
 def _value_in(value: object) -> object:
     """The number in an object such as ``{"score": 0.8, "reason": "…"}``; else the value."""
-    if isinstance(value, list) and not isinstance(value, _Pairs) and len(value) == 1:
+    if isinstance(value, list) and not isinstance(value, Members) and len(value) == 1:
         return value[0]
-    if isinstance(value, _Pairs):
+    if isinstance(value, Members):
         folded = {key.casefold().replace(" ", "_"): inner for key, inner in value}
         return next((folded[key] for key in _VALUE_KEYS if key in folded), value)
     return value
 
 
-def _one_rating(found: _Pairs) -> tuple[str, object] | None:
+def _one_rating(found: Members) -> tuple[str, object] | None:
     """Name and value in an object such as ``{"category": "Bird", "rating": 0.8}``."""
     folded = {key.casefold().replace(" ", "_"): value for key, value in found}
     name = next((folded[key] for key in _NAME_KEYS if isinstance(folded.get(key), str)), None)
@@ -278,13 +287,13 @@ def _joined(trees: list[object]) -> object:
 
 def _is_empty(found: object) -> bool:
     """Whether an object rates nothing, as ``{}`` and ``{"ratings": {}}`` do."""
-    return found == [] or (isinstance(found, _Pairs) and len(found) == 1 and found[0][1] == [])
+    return found == [] or (isinstance(found, Members) and len(found) == 1 and found[0][1] == [])
 
 
-def _lines(text: str) -> _Pairs:
+def _lines(text: str) -> Members:
     """Lines such as ``- **Bird**: 0.8``, ``Bird - 0.8`` and ``| Bird | 0.8 |``."""
     pairs = (_BETWEEN.split(line.strip(" -*•|\t"), maxsplit=1) for line in text.split("\n"))
-    return _Pairs(
+    return Members(
         (pair[0].strip('*`" '), pair[1].strip('*`" ,')) for pair in pairs if len(pair) == 2
     )
 
@@ -296,7 +305,7 @@ def _next_start(text: str, position: int) -> int:
 
 def _decoded(text: str, start: int) -> tuple[object, int]:
     """The object or list that begins at ``start``, None if there is none, and where it ends."""
-    decoder = json.JSONDecoder(object_pairs_hook=_Pairs, strict=False)
+    decoder = json.JSONDecoder(object_pairs_hook=Members, strict=False)
     try:
         return decoder.raw_decode(text, start)
     except (ValueError, RecursionError):
@@ -327,7 +336,7 @@ def _repaired(broken: str) -> object:
 
 def _as_pairs(tree: object) -> object:
     if isinstance(tree, Mapping):
-        return _Pairs((str(key), _as_pairs(value)) for key, value in tree.items())
+        return Members((str(key), _as_pairs(value)) for key, value in tree.items())
     if isinstance(tree, list):
         return [_as_pairs(value) for value in tree]
     return tree

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from agl1k_core.errors import Agl1kError
 from agl1k_core.localizability.api_judge import PATIENCE, PROMPT, ApiJudge
 from agl1k_core.localizability.judge_answers import LEVELS
+
+T = TypeVar("T")
 
 #: Seconds until a judge's answer must be complete.
 TIMEOUT_S = PATIENCE.attempt_s
@@ -143,29 +145,24 @@ class GivingUp:
     Otherwise a wrong key or a server that is down would cost every recording its retries.
     """
 
-    judge: Judge
+    name: str
     after: int = 5
     _failures: int = field(default=0, init=False)
     _lock: Lock = field(default_factory=Lock, init=False, repr=False)
 
-    @property
-    def name(self) -> str:
-        """The judge's name."""
-        return self.judge.name
-
-    def rate(self, reasoning: str, categories: Sequence[str]) -> dict[str, float]:
-        """See ``Judge.rate``; raises ``Agl1kError`` at once after too many failures."""
+    def call(self, ask: Callable[[], T]) -> T:
+        """The result of ``ask``; raises ``Agl1kError`` at once after too many failures."""
         if self._failures >= self.after:
             raise Agl1kError(
                 f"{self.name} is no longer asked after {self.after} failures in a row."
             )
         try:
-            rated = self.judge.rate(reasoning, categories)
+            answer = ask()
         except Agl1kError:
             self._count(self._failures + 1)
             raise
         self._count(0)
-        return rated
+        return answer
 
     def _count(self, failures: int) -> None:
         with self._lock:

@@ -183,9 +183,9 @@ def observe(
     categories = sorted({category for item in evidence for category in item.presence})
     problems: list[str] = []
 
-    def rate(judge: Judge, item: Evidence) -> list[float]:
+    def rate(judge: Judge, limit: GivingUp, item: Evidence) -> list[float]:
         try:
-            rated = _rated(judge, item)
+            rated = limit.call(partial(_rated, judge, item))
         except Agl1kError as error:
             problems.append(f"{item.key}: {error}")
             rated = {}
@@ -193,12 +193,12 @@ def observe(
             done()
         return [rated.get(category, np.nan) for category in categories]
 
-    asked = [GivingUp(judge, give_up_after) for judge in judges]
-    rows = run_all([partial(rate, judge, item) for judge in asked for item in evidence], threads)
+    asked = [(judge, GivingUp(judge.name, give_up_after)) for judge in judges]
+    rows = run_all([partial(rate, *pair, item) for pair in asked for item in evidence], threads)
     n = len(evidence)
     ratings = {
         judge.name: _matrix(rows[at * n : (at + 1) * n], len(categories))
-        for at, judge in enumerate(asked)
+        for at, judge in enumerate(judges)
     }
     presence = [[item.presence.get(category, 0.0) for category in categories] for item in evidence]
     error_km = np.array([item.error_km for item in evidence], dtype=np.float64)

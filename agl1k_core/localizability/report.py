@@ -6,7 +6,6 @@ plotly's script, so it needs no network.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,25 +14,13 @@ import numpy as np
 import pandas as pd
 
 from agl1k_core import tagging
-from agl1k_core.extras import need
 from agl1k_core.localizability import figures
 from agl1k_core.localizability.agreement import Agreement, by_continent, judge_agreement
 from agl1k_core.localizability.model import Localizability
 from agl1k_core.localizability.observations import Observations
+from agl1k_core.report_pages import page, paragraph, section, table_html
 
 N_EXAMPLES = 8
-
-_STYLE = """
-:root { color-scheme: light dark; }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif;
-  background: light-dark(#f6f5f1, #111615); color: light-dark(#1c2422, #e6ebe9); }
-h1 { font-size: 1.5625rem; } h2 { font-size: 1.25rem; margin-top: 2.5rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .75rem .25rem 0; border-top: 1px solid #7d8a8655; text-align: left; }
-td + td, th + th { text-align: right; }
-.wide { overflow-x: auto; }
-.wide > div { min-width: 36rem; }
-"""
 
 
 @dataclass(frozen=True)
@@ -115,54 +102,37 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def report_page(source: ReportInput, title: str = "Audio Localizability") -> str:
     """The report as one HTML page; raises ``Agl1kError`` if plotly is not installed."""
-    script = f"<script>{need('plotly.offline').get_plotlyjs()}</script>"
-    parts = [f"<h1>{html.escape(title)}</h1>", _about(source), script, *_sections(source)]
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head>"
-        f"<body><main>{''.join(parts)}</main></body></html>\n"
-    )
+    return page(title, [paragraph(". ".join(about_lines(source)) + "."), *_sections(source)])
 
 
 def _sections(source: ReportInput) -> Iterator[str]:
-    yield _section(
+    yield section(
         "Top categories",
         figures.top_categories_figure(source.model),
         "Slopes of the categories that count most for and against a place (the paper's Figure 3).",
     )
     if source.presences:
-        yield _section(
+        yield section(
             "Examples",
             figures.examples_figure(source.model, source.examples),
             "What makes up the localizability of recordings, from the lowest to the highest of "
             "all (Figure 4).",
         )
     if (pairs := source.agreement) is not None:
-        yield _section(
+        yield section(
             "Agreement between judges",
             figures.agreement_figure(pairs),
             "Cosine of the contributions per recording, correlation of the categories' totals, "
             "overlap of the ten highest (Figure 10).",
         )
-        yield _table(pairs.to_frame())
+        yield table_html(pairs.to_frame())
     if len(table := source.by_continent):
-        yield _section(
+        yield section(
             "By continent",
             figures.continents_figure(source.scores, source.continents, source.model.theta),
             "Localizability of the recordings (Figure 11).",
         )
-        yield _table(table)
-
-
-def _section(heading: str, figure: Any, text: str) -> str:
-    drawn = figure.to_html(full_html=False, include_plotlyjs=False)
-    return f'<h2>{heading}</h2><p>{text}</p><div class="wide">{drawn}</div>'
-
-
-def _about(source: ReportInput) -> str:
-    text = html.escape(". ".join(about_lines(source)))
-    return f"<p>{text}.</p>"
+        yield table_html(table)
 
 
 def about_lines(source: ReportInput) -> list[str]:
@@ -185,11 +155,6 @@ def about_lines(source: ReportInput) -> list[str]:
             f"{n_localizable} of {len(scores)} recordings are localizable, above {model.theta:g}"
         )
     return lines
-
-
-def _table(frame: pd.DataFrame) -> str:
-    shown = frame.to_html(index=False, border=0, float_format="{:.2f}".format, na_rep="–")
-    return f'<div class="wide">{shown}</div>'
 
 
 def category_rows(model: Localizability) -> list[tuple[str, str, float, int]]:

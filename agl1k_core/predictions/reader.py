@@ -79,6 +79,8 @@ class Predictions:
         SHA-256 of the file; empty if the predictions were not read from bytes.
     source : str
         The name of the file, for messages.
+    raw : array of object, shape (n_records,), optional
+        The raw answers as the file has them, None for records without one.
     clusters : array of str, shape (n_records,), optional
         The cluster of each row, such as a player; rows of one are not independent.
 
@@ -105,6 +107,7 @@ class Predictions:
     given: Mapping[str, ObjectArray] = field(default_factory=dict)
     sha256: str = ""
     source: str = ""
+    raw: ObjectArray | None = None
     clusters: ObjectArray | None = None
     warnings: tuple[Problem, ...] = ()
 
@@ -295,6 +298,7 @@ class _Reading:
         columns = {f"given {name}": _objects(values) for name, values in given.items()}
         columns |= {name: _objects(self._labels(given[name])) for name in LABELS}
         columns["reason"] = _objects(_reasons(found.get(schema.fields.get("reason", ""), nothing)))
+        columns["raw"] = _objects(_first_filled([found[name] for name in schema.raw], nothing))
         columns["status"] = np.full(size, Status.ANSWERED, dtype=object)
         columns["status"][refused] = Status.REFUSED
         columns["key"] = _objects(self.keys.of(records, [found[name] for name in schema.ids]))
@@ -327,6 +331,7 @@ class _Reading:
             given={field_name: columns[f"given {field_name}"] for field_name in GIVEN},
             sha256=sha256,
             source=self._problems.source,
+            raw=columns["raw"],
             warnings=tuple(self._warnings(table, clip)),
         )
 
@@ -381,6 +386,15 @@ def _plain_number(value: object) -> float:
 
 def _reasons(values: Sequence[object]) -> list[str]:
     return [value if isinstance(value, str) else "" for value in values]
+
+
+def _first_filled(
+    columns: Sequence[Sequence[object]], nothing: Sequence[object]
+) -> Sequence[object]:
+    """For each record, the first value that is not blank."""
+    if len(columns) < 2:
+        return columns[0] if columns else nothing
+    return [next((v for v in row if not is_blank(v)), None) for row in zip(*columns, strict=True)]
 
 
 def _judge_record(record: dict[str, object], schema: _Schema) -> Answer:

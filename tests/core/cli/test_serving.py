@@ -30,9 +30,19 @@ def installed(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("arguments", [["serve"], ["review", "folder"], ["admin", "status"]])
-def test_the_package_alone_says_what_to_do(installed: Path, arguments: list[str]) -> None:
-    done = agl1k(installed, *arguments)
+WRONG = '[{"key": "demo_01", "latitude": 0, "longitude": 151, "country": "Nauru"}]'
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["serve"], ["review", "folder"], ["admin", "status"], ["causes", "{file}", "--review"]],
+)
+def test_the_package_alone_says_what_to_do(
+    installed: Path, tmp_path: Path, arguments: list[str]
+) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(WRONG)
+    done = agl1k(installed, *(argument.format(file=file) for argument in arguments))
     assert done.returncode == 1
     assert done.stdout == ""
     assert "needs a checkout of the repository" in done.stderr
