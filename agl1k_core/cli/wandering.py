@@ -1,28 +1,39 @@
-"""Commands on places that one walks through: wander validate."""
+"""Commands on places that one walks through: wander validate, score, board."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from agl1k_core import wander
-from agl1k_core.cli.console import Commands, JsonOption, aligned, say, warn
-from agl1k_core.wander import ReadGraph, SetStatistics
+from agl1k_core.benchmarks import Benchmark
+from agl1k_core.cli import wander_tables as tables
+from agl1k_core.cli.console import Commands, JsonOption, say, warn, write_text
+from agl1k_core.file_names import shown
+from agl1k_core.predictions import read_predictions
+from agl1k_core.wander import ReadGraph, SetStatistics, WanderScores
 
 app = typer.Typer(
     cls=Commands, no_args_is_help=True, help="Places that one walks through before guessing."
 )
 
-#: So many countries are listed; ``--json`` has them all.
-_SHOWN = 12
-
 GraphPaths = Annotated[
     list[Path],
     typer.Argument(help="JSON files, JSON Lines, or folders of them; - is standard input."),
+]
+GraphsOption = Annotated[
+    list[Path],
+    typer.Option("--graphs", "-g", help="Graphs, as for validate; may be repeated."),
+]
+SkipOption = Annotated[
+    bool, typer.Option("--skip-broken", help="Leave out graphs that cannot be used.")
+]
+ScaleOption = Annotated[
+    float, typer.Option("--scale-km", help="Scale of the score, which the paper does not give.")
 ]
 
 
@@ -81,32 +92,60 @@ def _show(found: Sequence[ReadGraph], statistics: SetStatistics) -> None:
         f"{len(faults) - n_errors:,} warnings."
     )
     if statistics.graphs:
-        say(_table(statistics))
+        say(tables.set_table(statistics))
 
 
-def _table(statistics: SetStatistics) -> str:
-    graphs = statistics.graphs
-    steps = [one.mean_steps for one in graphs if one.mean_steps is not None]
-    rows = [
-        ("nodes", f"{statistics.n_nodes:,}"),
-        ("pairs of nodes with a way", f"{statistics.n_edges:,}"),
-        ("mean degree", f"{statistics.mean_degree:.2f}"),
-        ("mean steps between nodes", f"{sum(steps) / len(steps):.2f}" if steps else "–"),
-        ("most steps from a centre", f"{max(one.max_steps_from_center for one in graphs):,}"),
-        ("boundary nodes", f"{sum(one.n_boundary for one in graphs):,}"),
-        ("unreachable nodes", f"{sum(one.n_unreachable for one in graphs):,}"),
-        (
-            f"centres at least {wander.FEWEST_STEPS} steps from the boundary",
-            f"{statistics.n_covered:,} of {len(graphs):,}",
-        ),
-        ("continents", _counts(statistics.continents)),
-        ("countries", _counts(statistics.countries)),
-    ]
-    return aligned(rows)
+@app.command()
+def score(
+    guesses: Annotated[Path, typer.Argument(help="A prediction file, or a run's folder.")],
+    graphs: GraphsOption,
+    against: Annotated[
+        Path | None, typer.Option("--against", help="Another one, such as guesses made at once.")
+    ] = None,
+    scale_km: ScaleOption = wander.SCALE_KM,
+    skip_broken: SkipOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Score guesses of the centres of graphs, with 95 % intervals."""
+    on = wander.benchmark_of(wander.read_graphs(graphs, skip_broken=skip_broken))
+    own = _scored(guesses, on, scale_km)
+    other = _scored(against, on, scale_km) if against else None
+    gains = wander.gains(own, other) if other else {}
+    if as_json:
+        told = {name: tables.plain_difference(pair) for name, pair in gains.items()}
+        say(json.dumps({**own.to_dict(), **({"gains": told} if other else {})}))
+        return
+    say(tables.score_table(own))
+    if other:
+        say(f"\n{own.name} less {other.name}, graph by graph:")
+        say(tables.gain_table(gains))
 
 
-def _counts(counts: Mapping[str, int]) -> str:
-    """The most frequent names, and how many more there are."""
-    shown = [f"{name or 'unknown'} {count:,}" for name, count in counts.items()][:_SHOWN]
-    more = len(counts) - len(shown)
-    return ", ".join([*shown, f"and {more:,} more"] if more else shown)
+@app.command()
+def board(
+    guesses: Annotated[list[Path], typer.Argument(help="Prediction files, or folders of runs.")],
+    graphs: GraphsOption,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", dir_okay=False, help="Write an HTML page.")
+    ] = None,
+    scale_km: ScaleOption = wander.SCALE_KM,
+    skip_broken: SkipOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Rank guesses on the same graphs, beside the paper's rows as reported."""
+    on = wander.benchmark_of(wander.read_graphs(graphs, skip_broken=skip_broken))
+    found = wander.board_of([_scored(path, on, scale_km) for path in guesses])
+    if output:
+        write_text(output, tables.board_page(found))
+        warn(f"Written: {shown(output)}")
+    if as_json:
+        say(json.dumps(found.to_dict()))
+    elif not output:
+        say(tables.board_table(found))
+
+
+def _scored(path: Path, on: Benchmark, scale_km: float) -> WanderScores:
+    """The scores of a prediction file, or of the one in a run's folder."""
+    file = path / "predictions.jsonl" if path.is_dir() else path
+    name = path.name if path.is_dir() else path.stem
+    return wander.score_guesses(on, read_predictions(file, on), name=name, scale_km=scale_km)
