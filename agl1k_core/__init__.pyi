@@ -5,6 +5,7 @@ from . import (
     audio,
     benchmarks,
     curation,
+    listener,
     localizability,
     models,
     places,
@@ -65,6 +66,7 @@ __all__ = [
     "curation",
     "models",
     "wander",
+    "listener",
 ]
 
 __version__: str

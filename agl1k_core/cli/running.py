@@ -280,9 +280,15 @@ def _texts(
         sources = " and ".join(filter(None, [tagger, source]))
         return models.tag_texts(keys, presences, spoken), sources
     if spoken is None:
-        recognizer = models.Whisper(whisper)
+        recognizer = models.Whisper(_whisper(whisper))
         spoken, source = _transcripts(on, keys, recognizer, output), recognizer.name
     return models.transcript_texts(keys, spoken), source
+
+
+def _whisper(name: str) -> str:
+    """Whisper base as ``agl1k models install`` put it, if it did; else what was named."""
+    installed = models.whisper_folder(Config.from_env().models_dir) if name == "base" else None
+    return str(installed or name)
 
 
 def _tags(

