@@ -56,6 +56,7 @@ from web.gradio_adapter import n_sessions, upload_into
 from web.health import health_router
 from web.limits import BodyLimit, WholeTexts
 from web.metrics import CountRequests, Metrics, Reading, metrics_router
+from web.overload import Admission, Load
 from web.page import QUIET, Page, mount
 from web.quota import Quota
 from web.repeats import OncePerMinute
@@ -71,6 +72,8 @@ log = logging.getLogger("agl1k")
 ROUNDS_EACH = 120
 #: One visitor's share of the files that everybody may publish in an hour.
 PUBLISH_SHARE = 0.25
+#: Of the rounds that everybody may start in an hour, the share kept for those who play already.
+KEPT_ROUNDS = 0.2
 
 TABS = ("play", "leaderboard", "submit", "about")
 
@@ -95,6 +98,7 @@ class Services:
     game: Game
     play: Play
     quotas: Quotas
+    load: Load
     publisher: Publisher | None
     uploads: Uploads
 
@@ -133,6 +137,10 @@ class Services:
         return [
             Reading("rounds_started", "Rounds that players started", lambda: rounds.n_taken,
                     only_grows=True),
+            Reading("refused", "Visits and rounds refused because too many people play",
+                    lambda: self.load.refused, "what", only_grows=True),
+            Reading("busy", "1 if hardly any player was answered in time lately",
+                    lambda: self.load.is_busy),
             Reading("quota_left", "What everybody together may still do within the hour",
                     lambda: {"rounds": rounds.left, "files": files.left}, "quota"),
             Reading("hub_waiting_rows", "Rows that the public dataset does not have yet",
@@ -156,9 +164,10 @@ def open_services(settings: Settings) -> Services:
     publisher = publisher_for(settings.store.hub, database)
     n_files = settings.publish_per_hour
     quotas = Quotas(
-        Quota("rounds started", settings.rounds_per_hour, ROUNDS_EACH),
+        Quota("rounds started", settings.rounds_per_hour, ROUNDS_EACH, kept=KEPT_ROUNDS),
         Quota("files published", n_files, math.ceil(n_files * PUBLISH_SHARE)),
     )
+    load = Load(settings.busy_ms / 1000)
     admit = {} if publisher is None else {"admit": publisher.admit}
     hidden = HiddenNicknames(ModerationLog(database))
     guesses = GuessStore(database, is_hidden=hidden, **admit)
@@ -171,7 +180,7 @@ def open_services(settings: Settings) -> Services:
         content,
         guesses,
         secret,
-        Surroundings(admit=quotas.rounds.take, give_back=quotas.rounds.give_back),
+        Surroundings(admit=_starting(quotas.rounds, load), give_back=quotas.rounds.give_back),
     )
     shared = SharedUploads(database, settings.uploads_bytes) if database.is_shared else None
     limits = (settings.max_upload_bytes, settings.uploads_bytes)
@@ -179,8 +188,18 @@ def open_services(settings: Settings) -> Services:
     database.serve()
     play = Play(game, [registry.default, *registry.benchmarks])
     return Services(
-        settings, registry, database, clips, boards, game, play, quotas, publisher, uploads
+        settings, registry, database, clips, boards, game, play, quotas, load, publisher, uploads
     )
+
+
+def _starting(quota: Quota, load: Load) -> Callable[[str], None]:
+    """A function that raises ``Agl1kError`` if a player may start no round at present."""
+
+    def admit(player_id: str) -> None:
+        load.admit_round()
+        quota.take(player_id)
+
+    return admit
 
 
 def _publishing(quota: Quota, publisher: Publisher | None) -> Callable[[str], None]:
@@ -295,6 +314,7 @@ def create_app(settings: Settings) -> FastAPI:
     explain_unavailable(app)
     app.add_middleware(WholeTexts)
     app.add_middleware(BodyLimit, max_bytes=settings.max_upload_bytes + 2**20)
+    app.add_middleware(Admission, load=services.load)
     if settings.metrics_token or settings.metrics_address:
         app.state.metrics = _measure(app, services)
     mounted = mount(

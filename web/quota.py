@@ -27,7 +27,8 @@ class QuotaError(Agl1kError):
 class Quota:
     """At most ``in_all`` times within an hour, and at most ``each`` times per id.
 
-    ``what`` names it in messages: "rounds started".
+    ``what`` names it in messages: "rounds started". The share ``kept`` is for ids that were counted
+    within the hour already, so that many new ones cannot take everything from them.
     """
 
     def __init__(
@@ -36,9 +37,11 @@ class Quota:
         in_all: int,
         each: int | None = None,
         *,
+        kept: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._what, self._in_all, self._each = what, in_all, in_all if each is None else each
+        self._for_new = in_all - int(in_all * kept)
         self._clock = clock
         self._lock = threading.Lock()
         self._taken: deque[tuple[float, str]] = deque()
@@ -53,8 +56,9 @@ class Quota:
         with self._lock:
             now = self._clock()
             self._forget(now - WINDOW_S)
-            if len(self._taken) >= self._in_all:
-                since = self._taken[0][0]
+            n_over = len(self._taken) - (self._in_all if who in self._by_one else self._for_new)
+            if n_over >= 0:
+                since = self._taken[n_over][0]
                 raise _used_up(f"Too many {self._what} on this site within an hour.", since, now)
             if self._by_one[who] >= self._each:
                 since = next(at for at, other in self._taken if other == who)
@@ -74,7 +78,8 @@ class Quota:
 
     def problems(self) -> list[str]:
         """Why the site is not ready if everybody needs this quota; empty if some is left."""
-        return [] if self.left else [f"this hour's limit of {self._what} is used up"]
+        is_left = self.left > self._in_all - self._for_new
+        return [] if is_left else [f"this hour's limit of {self._what} is used up"]
 
     def give_back(self, who: str = "") -> None:
         """Take one back that was counted for nothing."""

@@ -32,6 +32,7 @@ class Settings:
     uploads_mb: float
     publish_per_hour: int
     rounds_per_hour: int
+    busy_ms: float
     metrics_address: tuple[str, int] | None
     metrics_token: str = field(repr=False)
 
@@ -67,6 +68,7 @@ class Settings:
             rounds_per_hour=environment.whole(
                 "AGL1K_ROUNDS_PER_HOUR", 12_000, lowest=1, highest=1e9
             ),
+            busy_ms=environment.number("AGL1K_BUSY_MS", 500, lowest=0.001, highest=1e6),
             metrics_address=_address(environment),
             metrics_token=_metrics_token(environment),
         )

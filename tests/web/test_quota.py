@@ -85,3 +85,23 @@ def test_what_is_left_grows_again() -> None:
     assert quota.left == 0
     clock.now = 3600
     assert quota.left == 1
+
+
+def test_a_share_is_kept_for_those_who_were_counted_already() -> None:
+    clock = Clock()
+    quota = Quota("rounds started", 10, kept=0.2, clock=clock)
+    for number in range(8):
+        clock.now = 60.0 * number
+        quota.take(f"player {number}")
+    with pytest.raises(Agl1kError, match=r"on this site within an hour\. Try again in 53 min"):
+        quota.take("newcomer")
+    assert quota.problems() == ["this hour's limit of rounds started is used up"]
+    quota.take("player 3")
+    quota.take("player 3")
+    with pytest.raises(Agl1kError, match="on this site within an hour"):
+        quota.take("player 3")
+    clock.now = 3600 + 60
+    assert quota.left == 2
+    quota.take("player 4")
+    with pytest.raises(Agl1kError, match="Try again in 2 minutes"):
+        quota.take("newcomer")  # once two more have left
