@@ -171,6 +171,26 @@ def embedded_objects(text: str) -> Iterator[object]:
             return
 
 
+def objects_in(text: str) -> list[dict[str, object]]:
+    """The JSON objects in an answer outside its reasoning, in order.
+
+    If none is valid, the one that is not is repaired, as far as that can be done.
+
+    Examples
+    --------
+    >>> objects_in('<think>{"a": 1}</think> I choose {"b": 2}.')
+    [{'b': 2}]
+    >>> objects_in("{'b': 2,}")
+    [{'b': 2}]
+    """
+    spoken = without_reasoning(text)[-_LONGEST_TEXT:]
+    found = [tree for tree in embedded_objects(spoken) if isinstance(tree, dict)]
+    if found or "{" not in spoken:
+        return found
+    repaired = _repaired(_last_fence(spoken) or spoken[spoken.index("{") :])
+    return [repaired] if isinstance(repaired, dict) and repaired else []
+
+
 def _from_broken_object(text: str) -> Answer | None:
     """The answer in invalid JSON: from the repaired object, or key by key."""
     start = text.find("{")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agl1k_core.cli.console import aligned
-from agl1k_core.scoring import Comparison, Evaluation, Interval, metric_text
+from agl1k_core.scoring import Comparison, Evaluation, Interval, compare, metric_text
 
 #: The metrics of the table of subsets, by heading; the table fits into 80 columns.
 _SUBSET_METRICS = {
@@ -61,6 +61,30 @@ def comparison_table(comparison: Comparison, names: tuple[str, str]) -> str:
         )
     files = aligned([(place, name) for place, name in zip(("first", "second"), names, strict=True)])
     return f"{files}\n{aligned(rows)}"
+
+
+def gain_table(evaluations: Sequence[Evaluation], n_clips: Sequence[int]) -> str:
+    """The main metrics after 0, 1, 2, … actions, and the gain in geoscore over the first answer.
+
+    ``n_clips`` is the number of clips that had an answer after at least so many actions.
+    """
+    rows: list[Sequence[str]] = [
+        ("actions", "clips", "km", "geoscore", "country", "gain in geoscore", "95 % interval")
+    ]
+    for n_actions, evaluation in enumerate(evaluations):
+        count = n_clips[n_actions] if n_actions < len(n_clips) else 0
+        values = (metric_text(name, evaluation.metrics[name])
+                  for name in ("distance_km", "geoscore", "country_accuracy"))  # fmt: skip
+        gain = _gain(evaluation, evaluations[0]) if n_actions else ("", "")
+        rows.append((str(n_actions), str(count), *values, *gain))
+    return aligned(rows)
+
+
+def _gain(evaluation: Evaluation, first: Evaluation) -> tuple[str, str]:
+    """The paired difference in geoscore, and its interval."""
+    pair = compare(evaluation, first)["geoscore"]
+    interval = _interval("geoscore", {"geoscore": Interval(pair.low, pair.high)})
+    return metric_text("geoscore", pair.difference), interval
 
 
 def spread_table(passes: Sequence[Evaluation]) -> str:

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from agl1k_core import curation, models, predictions, scoring
 from agl1k_core.audio import AcousticFilters
-from agl1k_core.benchmarks import Benchmark, find_recording
+from agl1k_core.benchmarks import Benchmark, find_recording, read_tags
 from agl1k_core.cli.building import WORKERS, tagger_maker
 from agl1k_core.cli.console import BenchmarkOption, benchmark_of, say, warn
 from agl1k_core.config import Config
@@ -22,6 +22,7 @@ from agl1k_core.file_names import shown
 from agl1k_core.files import sha256_of_file
 from agl1k_core.http import Patience
 from agl1k_core.models import (
+    AgentPlan,
     AudioFormat,
     Control,
     Endpoint,
@@ -93,6 +94,14 @@ def run(
     ask_failed: Annotated[
         bool, typer.Option("--ask-failed", help="Ask again about clips whose error was final.")
     ] = False,
+    agent: Annotated[
+        int | None,
+        typer.Option(min=0, max=20, help="Actions by which the model may listen again."),
+    ] = None,
+    match_tokens: Annotated[
+        Path | None,
+        typer.Option("--match-tokens", exists=True, help="With --agent 0: the run to match."),
+    ] = None,
     without_audio: Annotated[
         bool, typer.Option("--without-audio", help="Control: the prompt alone.")
     ] = False,
@@ -115,6 +124,7 @@ def run(
     if repeat > 1 and seed is not None:
         raise Agl1kError("With --seed, the passes of --repeat would be the same. Leave out one.")
     control = _control(without_audio, tags_only, transcript_only)
+    plan = _plan(agent, on, control, match_tokens, python)
     parameters: dict[str, float | int | None] = {
         "temperature": temperature, "seed": seed, "max_tokens": max_tokens,
     }  # fmt: skip
@@ -124,14 +134,16 @@ def run(
     settings = RunSettings(
         model or python,
         base_url or python,
-        models.read_prompt(prompt_file) if prompt_file else models.default_prompt(),
+        _prompt(prompt_file, agent),
         Treatment(audio_format, max_seconds),
         parameters,
         control,
         *_texts(control, on, clip or list(on.index), transcripts, whisper, output),
+        agent=plan,
     )
+    keys = _matched(match_tokens, on, settings, clip) if match_tokens else clip
     limits = RunLimits(
-        clip, limit, concurrency, rate, max_cost, _price(price), repeat, patience,
+        keys, limit, concurrency, rate, max_cost, _price(price), repeat, patience,
         skip_hearing_check, ask_failed,
     )  # fmt: skip
     with tqdm(unit="clip", disable=None) as bar:
@@ -160,6 +172,8 @@ def rescore(
         evaluations.append(evaluation)
         say(f"{file.name}: {reports.headline(evaluation)}")
         say(reports.metric_table(evaluation))
+    for number in range(1, len(result.files) + 1):
+        _show_gain(folder, on, number)
     if len(evaluations) > 1:
         say(f"Between the {len(evaluations)} passes:")
         say(reports.spread_table(evaluations))
@@ -206,6 +220,17 @@ def submit(
     say(f"Withdrawal key, shown only once: {done['withdraw_key']}")
 
 
+def _show_gain(folder: Path, on: Benchmark, n_pass: int) -> None:
+    """How a model that listened again would have scored with fewer actions."""
+    from agl1k_core.cli import reports
+
+    after = models.answers_after(folder, on, n_pass)
+    if len(after) > 1:
+        found = [scoring.evaluate(on, predictions.read_predictions(part, on)) for part in after]
+        say("After so many actions, and what they added to the first answer:")
+        say(reports.gain_table(found, list(models.still_asking(folder, n_pass))))
+
+
 def _show_dry_run(report: Mapping[str, Any], sent: Submittable) -> None:
     """The scores of a dry run; raises ``Agl1kError`` with every problem if it was refused."""
     from agl1k_core.cli import reports
@@ -248,6 +273,53 @@ def _model(
     if api_key_env and not key:
         raise Agl1kError(f"--api-key-env: the variable {api_key_env} is not set.")
     return Endpoint(model, base_url, key, api_key_env, parameters, patience)
+
+
+def _prompt(path: Path | None, agent: int | None) -> models.Prompt:
+    if path:
+        return models.read_prompt(path)
+    return models.default_prompt() if agent is None else models.agent_prompt()
+
+
+def _plan(
+    steps: int | None, on: Benchmark, control: Control, match_tokens: Path | None, python: str
+) -> AgentPlan | None:
+    """How far the model may listen again; raises ``Agl1kError``."""
+    if match_tokens and (steps != 0 or python):
+        needed = "an endpoint" if steps == 0 else "--agent 0"
+        raise Agl1kError(f"--match-tokens is for controls that answer at once: give {needed}.")
+    if steps is None:
+        return None
+    models.refuse_agent_without_sound(control)
+    if match_tokens:
+        return AgentPlan(0, None, *models.matched_budgets(match_tokens))
+    return AgentPlan(steps, _events(on) if steps else None)
+
+
+def _events(on: Benchmark) -> models.EventLister | None:
+    """Lists a tagger's events: with times if YAMNet is installed, else from ``tags.json``."""
+    try:
+        return models.TaggedEvents(tagger_maker("yamnet", None)())
+    except Agl1kError as error:
+        tags = read_tags(on.audio_dir)
+        if tags.clips:
+            presences = {key: clip.presence for key, clip in tags.clips.items()}
+            return models.KnownPresences(presences, f"tags.json, {tags.tagger.get('name', '')}")
+        warn(f"The tagger's events are not offered. {error}")
+        return None
+
+
+def _matched(
+    path: Path, on: Benchmark, settings: RunSettings, clips: Sequence[str] | None
+) -> list[str]:
+    """The clips that have a token budget; raises ``Agl1kError`` if the runs cannot be compared."""
+    assert settings.agent is not None
+    models.refuse_unmatched(path, settings.identity(on))
+    wanted = list(on.index if clips is None else clips)
+    found = [key for key in wanted if key in settings.agent.budgets]
+    if len(found) < len(wanted):
+        warn(f"{len(wanted) - len(found)} clips have no answer in {shown(path)}; left out.")
+    return found
 
 
 def _control(without_audio: bool, tags_only: bool, transcript_only: bool) -> Control:

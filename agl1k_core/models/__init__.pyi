@@ -1,13 +1,17 @@
 """Runs models on a benchmark: endpoints, the check that they hear, and the journal of answers."""
 
+from .agent import ListeningAgent
 from .approaches import Approach, Ask, OneQuestion
 from .beacon import Hearing
+from .budgets import matched_budgets, refuse_unmatched
 from .controls import Transcript, read_transcripts, tag_texts, transcript_texts
 from .dialects import Dialect
 from .endpoint import Endpoint, Model
+from .events import EventLister, KnownPresences, TaggedEvents
 from .hook import LocalModel, load_function
-from .messages import Message, Sound
-from .prompts import Prompt, default_prompt, read_prompt
+from .messages import Message, Picture, Sound
+from .plans import AgentPlan
+from .prompts import Prompt, agent_prompt, default_prompt, read_prompt
 from .provenance import (
     LISTENER_COMMAND,
     PROVENANCE,
@@ -20,9 +24,10 @@ from .replies import RawReply, Reply, Usage, read_reply
 from .results import RunResult, benchmark_of_run, cost_text, write_results
 from .runner import Progress
 from .session import Listeners, RunLimits, run_model
-from .settings import Control, RunSettings
+from .settings import Control, RunSettings, refuse_agent_without_sound
 from .sounds import AudioFormat, Treatment, read_samples
 from .spending import Price
+from .steps import answers_after, still_asking
 from .submission import BoardServer, ModelCard, Submittable, submittable
 from .transcribing import Recognizer, Whisper, transcribe_clips
 from .weights import WHISPER_WHEELS, install_whisper, whisper_folder
@@ -40,10 +45,21 @@ __all__ = [
     "Model",
     "Prompt",
     "default_prompt",
+    "agent_prompt",
     "read_prompt",
+    "AgentPlan",
+    "ListeningAgent",
+    "EventLister",
+    "TaggedEvents",
+    "KnownPresences",
+    "matched_budgets",
+    "refuse_unmatched",
+    "answers_after",
+    "still_asking",
     "Treatment",
     "AudioFormat",
     "Control",
+    "refuse_agent_without_sound",
     "tag_texts",
     "transcript_texts",
     "read_transcripts",
@@ -74,6 +90,7 @@ __all__ = [
     "OneQuestion",
     "Message",
     "Sound",
+    "Picture",
     "Reply",
     "RawReply",
     "Usage",

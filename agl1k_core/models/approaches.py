@@ -6,9 +6,9 @@ runner's, so an agent that listens again needs nothing but its own ``converse``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from agl1k_core.models.messages import Message, Sound, question
 from agl1k_core.models.replies import Reply
@@ -16,12 +16,22 @@ from agl1k_core.models.settings import RunSettings
 
 
 class Ask(Protocol):
-    """Sends a conversation; the answer to the ``last`` one is the answer for the clip.
+    """Sends a conversation, and returns the answer to it.
 
-    On a resumed run, a step that was answered before is not sent again: its answer is returned.
+    The answer to the ``last`` one is the answer for the clip; if ``converse`` returns earlier, it
+    is the latest answer. ``max_tokens`` limits this answer instead of the run's own limit;
+    ``about`` is kept in the journal beside the answer. On a resumed run, a step that was answered
+    before is not sent again: its answer is returned.
     """
 
-    def __call__(self, messages: Sequence[Message], *, last: bool) -> Reply: ...
+    def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        last: bool,
+        max_tokens: int | None = None,
+        about: Mapping[str, Any] | None = None,
+    ) -> Reply: ...
 
 
 class Approach(Protocol):

@@ -64,15 +64,20 @@ def tag_texts(
 
 
 def _tag_text(presence: Mapping[str, float], language: str) -> str:
+    heard = sound_lines(presence) or "- nothing that a tagger knows"
+    spoken = f"\n\nSpoken language: {language}" if language else ""
+    return f"{_INSTEAD}\n\nSounds in the recording, found by a tagger:\n{heard}{spoken}"
+
+
+def sound_lines(presence: Mapping[str, float]) -> str:
+    """The sounds that are present longest, one per line; empty if there is none."""
     loudest = sorted(presence.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_SOUNDS]
     lines = [
         f"- {tagging.class_name(class_id)}: {share:.0%} of the time"
         for class_id, share in loudest
         if share >= _LEAST_SHARE
     ]
-    heard = "\n".join(lines) or "- nothing that a tagger knows"
-    spoken = f"\n\nSpoken language: {language}" if language else ""
-    return f"{_INSTEAD}\n\nSounds in the recording, found by a tagger:\n{heard}{spoken}"
+    return "\n".join(lines)
 
 
 def transcript_texts(keys: Iterable[str], transcripts: Mapping[str, Transcript]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from agl1k_core.models.messages import Message, Sound
+from agl1k_core.models.messages import Message, Part, Picture, Sound
 
 _MIME = {"mp3": "audio/mpeg"}
 
@@ -94,13 +94,19 @@ class Dialect:
         return body
 
     def _turn(self, message: Message) -> dict[str, Any]:
-        if not message.sounds:
-            return {"role": message.role, "content": "\n".join(map(str, message.parts))}
-        parts = [
-            SHAPES[self.shape](part) if isinstance(part, Sound) else {"type": "text", "text": part}
-            for part in message.parts
-        ]
-        return {"role": message.role, "content": parts}
+        if all(isinstance(part, str) for part in message.parts):
+            return {"role": message.role, "content": message.text}
+        return {"role": message.role, "content": [self._part(part) for part in message.parts]}
+
+    def _part(self, part: Part) -> dict[str, Any]:
+        match part:
+            case Sound():
+                return SHAPES[self.shape](part)
+            case Picture():
+                url = f"data:image/png;base64,{part.base64}"
+                return {"type": "image_url", "image_url": {"url": url}}
+            case _:
+                return {"type": "text", "text": part}
 
     def to_dict(self) -> dict[str, Any]:
         """For the journal and the provenance."""

@@ -31,8 +31,11 @@ _MOST_BYTES = 16_000_000
 class Model(Protocol):
     """Something that answers conversations: an endpoint, or a function in this process."""
 
-    def send(self, messages: Sequence[Message]) -> RawReply:
-        """The response, unread; raises ``TransientError`` if there is none."""
+    def send(self, messages: Sequence[Message], *, max_tokens: int | None = None) -> RawReply:
+        """The response, unread; raises ``TransientError`` if there is none.
+
+        ``max_tokens`` limits this answer instead of the model's own limit.
+        """
         ...
 
     def sentence(self, failure: Failure) -> str:
@@ -91,9 +94,12 @@ class Endpoint:
         end = "/chat/completions"
         return base if base.endswith(end) else base + end
 
-    def send(self, messages: Sequence[Message]) -> RawReply:
+    def send(self, messages: Sequence[Message], *, max_tokens: int | None = None) -> RawReply:
         """See ``Model.send``."""
-        body = msgspec.json.encode(self.dialect.request(self.model, messages, self.parameters))
+        parameters = self.parameters
+        if max_tokens is not None:
+            parameters = {**parameters, "max_tokens": max_tokens}
+        body = msgspec.json.encode(self.dialect.request(self.model, messages, parameters))
         headers = {"Content-Type": "application/json"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"

@@ -14,6 +14,14 @@ from agl1k_core.models.journal import Turn, read_journal, turn_of
 from agl1k_core.models.replies import RawReply, Reply, Usage, read_reply, usage_within
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The response to a step of a conversation, and how its sounds were sent."""
+
+    raw: RawReply
+    sound: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass
 class Totals:
     """Sums over all responses of a run, those of probes and failed attempts included."""
@@ -51,10 +59,11 @@ class History:
     about: Mapping[str, Any] = field(default_factory=dict)
     dialect: Mapping[str, Any] | None = None
     hearing: Mapping[str, Any] | None = None
+    sight: Mapping[str, Any] | None = None
     outcomes: dict[tuple[int, str], Outcome] = field(default_factory=dict)
     #: Answers to steps of conversations that are not finished.
-    steps: dict[Turn, RawReply] = field(default_factory=dict)
-    #: Usage of each response, and the seconds of sound it was about; 0 for probes.
+    steps: dict[Turn, Answered] = field(default_factory=dict)
+    #: Usage of each response, and the size of its question in seconds of sound.
     usages: list[tuple[Usage, float]] = field(default_factory=list)
     recordings: dict[str, list[Any]] = field(default_factory=dict)
     totals: Totals = field(default_factory=Totals)
@@ -104,7 +113,8 @@ def raw_reply(event: Mapping[str, Any]) -> RawReply:
 def _run(history: History, event: Mapping[str, Any]) -> None:
     if not history.has_asked:
         # nothing depends on the settings of a run that did not begin
-        history.identity, history.dialect, history.hearing = event["identity"], None, None
+        history.identity = event["identity"]
+        history.dialect = history.hearing = history.sight = None
     history.about = event.get("about", history.about)
     history.versions.add(event.get("version", ""))
     history.began = history.began or event["at"]
@@ -112,11 +122,12 @@ def _run(history: History, event: Mapping[str, Any]) -> None:
 
 def _found(history: History, event: Mapping[str, Any]) -> None:
     history.dialect = event.get("dialect", history.dialect)
+    history.sight = event.get("sight", history.sight)
     history.hearing = event.get("hearing", history.hearing)
 
 
 def _probe(history: History, event: Mapping[str, Any]) -> None:
-    _count(history, raw_reply(event), 0.0)
+    _count(history, raw_reply(event), event.get("size_s", 0.0))
 
 
 def _recording(history: History, event: Mapping[str, Any]) -> None:
@@ -132,18 +143,29 @@ def _reply(history: History, event: Mapping[str, Any]) -> None:
     turn, raw = turn_of(event), raw_reply(event)
     _settled(history, turn)
     sound = event.get("sound") or {}
-    _count(history, raw, sound.get("seconds", 0.0))
+    _count(history, raw, event.get("size_s", sound.get("seconds", 0.0)))
     try:
         reply = read_reply(raw)
     except EndpointError:
         return  # the line that gives up on the clip says why
     history.totals.models[reply.model] += 1
     if event["last"]:
-        history.outcomes[turn[:2]] = Outcome(reply, "", True, sound)
-        for step in range(turn.step):
-            history.steps.pop(turn._replace(step=step), None)
+        _conclude(history, turn, reply, sound)
     else:
-        history.steps[turn] = raw
+        history.steps[turn] = Answered(raw, sound)
+
+
+def _answer(history: History, event: Mapping[str, Any]) -> None:
+    """A step that turned out to be the last one of its conversation."""
+    turn = turn_of(event)
+    answered = history.steps[turn]
+    _conclude(history, turn, read_reply(answered.raw), answered.sound)
+
+
+def _conclude(history: History, turn: Turn, reply: Reply, sound: Mapping[str, Any]) -> None:
+    history.outcomes[turn[:2]] = Outcome(reply, "", True, sound)
+    for step in range(turn.step + 1):
+        history.steps.pop(turn._replace(step=step), None)
 
 
 def _no_reply(history: History, event: Mapping[str, Any]) -> None:
@@ -175,6 +197,7 @@ _READERS: Mapping[str, Callable[[History, Mapping[str, Any]], None]] = {
     "recording": _recording,
     "asked": _asked,
     "reply": _reply,
+    "answer": _answer,
     "no reply": _no_reply,
     "failed": _failed,
 }

@@ -1,24 +1,33 @@
-"""Models in this process: a function ``ask(audio, prompt) -> str``, named ``module:function``."""
+"""Models in this process, named ``module:function``.
+
+The function is ``ask(audio, prompt) -> str``, or takes a whole conversation, ``chat(messages) ->
+str``, which a model that listens again needs. Which of them it is shows from the number of its
+arguments.
+"""
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from agl1k_core.errors import Agl1kError
 from agl1k_core.http import TransientError
 from agl1k_core.models.failures import Failure
-from agl1k_core.models.messages import Message, Samples, Sound
+from agl1k_core.models.messages import Message, Part, Picture, Samples, Sound
 from agl1k_core.models.replies import RawReply
 
-#: Gets one channel at 16 kHz, float32, or None if no sound is sent; returns the model's answer.
-AskFunction = Callable[[Samples | None, str], str]
+#: Returns the model's answer. Gets one channel at 16 kHz, float32, or None if no sound is sent, and
+#: the prompt; or, as its only argument, the messages of a conversation (``turns``).
+AskFunction = Callable[..., str]
 
 
 def load_function(spec: str) -> AskFunction:
@@ -49,7 +58,7 @@ class LocalModel:
     Parameters
     ----------
     ask
-        The function.
+        The function, with two arguments, or with one for a conversation.
     spec
         Its name, for messages.
     """
@@ -58,15 +67,33 @@ class LocalModel:
     spec: str
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def send(self, messages: Sequence[Message]) -> RawReply:
-        """See ``Model.send``; only the last message is passed on."""
-        parts = messages[-1].parts
-        sound = next((part.samples for part in parts if isinstance(part, Sound)), None)
-        prompt = "\n".join(part for part in parts if isinstance(part, str))
+    @cached_property
+    def converses(self) -> bool:
+        """Whether the function takes a conversation."""
+        try:
+            inspect.signature(self.ask).bind(None, "")
+        except TypeError:
+            return True
+        except ValueError:  # some functions of C have no signature
+            return False
+        return False
+
+    def check_converses(self) -> None:
+        """Raise ``Agl1kError`` if the function does not take a conversation."""
+        if not self.converses:
+            raise Agl1kError(
+                f"A model that listens again needs a conversation, but {self.spec} takes one "
+                "recording and one prompt. Give --python a function of one argument, "
+                "chat(messages) (docs/run-a-model.md), or leave out --agent."
+            )
+
+    def send(self, messages: Sequence[Message], *, max_tokens: int | None = None) -> RawReply:
+        """See ``Model.send``; ``max_tokens`` is the function's own business."""
+        arguments = (turns(messages),) if self.converses else _last_question(messages)
         with self._lock:
             began = time.monotonic()
             try:
-                text = self.ask(sound, prompt)
+                text = self.ask(*arguments)
             except Exception as error:
                 raise TransientError(f"raised {type(error).__name__}: {error}") from None
             seconds = time.monotonic() - began
@@ -80,3 +107,31 @@ class LocalModel:
     def sentence(self, failure: Failure) -> str:
         """See ``Model.sentence``."""
         return f"{self.spec} gave no answer ({failure})."
+
+
+def _last_question(messages: Sequence[Message]) -> tuple[Samples | None, str]:
+    sounds = messages[-1].sounds
+    return (sounds[0].samples if sounds else None), messages[-1].text
+
+
+def turns(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """A conversation as ``chat`` gets it: a role, and a list of parts of type text, audio or image.
+
+    Sound is one channel at 16 kHz, float32; a picture is the bytes of a PNG file.
+
+    Examples
+    --------
+    >>> turns([Message("user", ("Where?",))])
+    [{'role': 'user', 'content': [{'type': 'text', 'text': 'Where?'}]}]
+    """
+    return [{"role": turn.role, "content": [_part(p) for p in turn.parts]} for turn in messages]
+
+
+def _part(part: Part) -> dict[str, Any]:
+    match part:
+        case Sound():
+            return {"type": "audio", "audio": part.samples}
+        case Picture():
+            return {"type": "image", "image": part.data}
+        case _:
+            return {"type": "text", "text": part}

@@ -55,24 +55,54 @@ class Sound:
         return self.full_s is not None and self.full_s > self.duration_s + 0.01
 
 
+@dataclass(frozen=True)
+class Picture:
+    """A picture as it is sent; ``data`` is a PNG file."""
+
+    data: bytes
+
+    @cached_property
+    def base64(self) -> str:
+        """The file in base64."""
+        return b64encode(self.data).decode("ascii")
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the file, in hexadecimal."""
+        return hashlib.sha256(self.data).hexdigest()
+
+
+Part = str | Sound | Picture
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation; its parts are texts and sounds, in order."""
+    """One turn of a conversation; its parts are texts, sounds and pictures, in order."""
 
     role: Literal["user", "assistant", "system"]
-    parts: tuple[str | Sound, ...]
+    parts: tuple[Part, ...]
 
     @property
     def sounds(self) -> tuple[Sound, ...]:
         """The sounds among its parts."""
         return tuple(part for part in self.parts if isinstance(part, Sound))
 
+    @property
+    def text(self) -> str:
+        """Its texts, one per line."""
+        return "\n".join(part for part in self.parts if isinstance(part, str))
 
-def question(text: str, *sounds: Sound) -> list[Message]:
-    """A conversation of one question about some sounds."""
-    return [Message("user", (*sounds, text))]
+
+def question(text: str, *about: Sound | Picture) -> list[Message]:
+    """A conversation of one question about some sounds and pictures."""
+    return [Message("user", (*about, text))]
 
 
 def sounds_of(messages: Sequence[Message]) -> list[Sound]:
     """All sounds of a conversation."""
     return [sound for message in messages for sound in message.sounds]
+
+
+def pictures_of(messages: Sequence[Message]) -> list[Picture]:
+    """All pictures of a conversation."""
+    return [part for message in messages for part in message.parts if isinstance(part, Picture)]

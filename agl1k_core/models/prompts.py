@@ -46,7 +46,16 @@ class Prompt:
 
 def default_prompt() -> Prompt:
     """Our own prompt."""
-    path = resources.files("agl1k_core.models") / "data" / "prompt.txt"
+    return _ours("prompt.txt")
+
+
+def agent_prompt() -> Prompt:
+    """Our own prompt for a model that listens again."""
+    return _ours("agent_prompt.txt")
+
+
+def _ours(name: str) -> Prompt:
+    path = resources.files("agl1k_core.models") / "data" / name
     return Prompt(path.read_text("utf-8").strip())
 
 

@@ -112,6 +112,7 @@ def _facts(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Endpoint", _text(endpoint.get("host"))
     yield "Control", _CONTROLS.get(_text(told.get("control")), _text(told.get("control")))
     yield "Texts from", _text(told.get("texts_from"))
+    yield "Listening again", _agent(_map(told, "agent"))
     outcome = _text(_map(told, "hearing_check").get("outcome"))
     yield "Hearing check", _HEARING.get(outcome, outcome)
     yield "Dialect", _dialect(_map(endpoint, "dialect"))
@@ -132,6 +133,19 @@ def _dialect(told: Mapping[str, Any]) -> str:
         return ""
     way = "streamed" if told.get("streamed") else "plain"
     return f"sound as {_text(told.get('shape'))}, answers {way}"
+
+
+def _agent(told: Mapping[str, Any]) -> str:
+    steps = _number(told.get("steps"))
+    if steps is None:
+        return ""
+    if steps == 0:
+        budgets = _number(_map(told, "token_budgets").get("mean"))
+        matched = f", with the tokens of an agent ({budgets:,.0f} on average)" if budgets else ""
+        return f"no action, answered at once{matched}"
+    answers, conversations = _number(told.get("answers")), _number(told.get("conversations"))
+    mean = f", {answers / conversations:.1f} answers a clip" if answers and conversations else ""
+    return f"up to {steps:.0f} actions{mean}: {', '.join(_texts(told.get('actions_offered')))}"
 
 
 def _parameters(told: Mapping[str, Any]) -> str:

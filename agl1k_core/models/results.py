@@ -16,6 +16,7 @@ from agl1k_core.files import sha256_of_file, write_atomically
 from agl1k_core.models.history import History, Outcome, read_history
 from agl1k_core.models.provenance import PROVENANCE, host_in
 from agl1k_core.models.spending import Price, cost_of
+from agl1k_core.models.steps import STEPS, read_steps, steps_text, told_of_steps
 
 PREDICTIONS = "predictions.jsonl"
 
@@ -52,6 +53,10 @@ class RunResult:
             )
         if clips["truncated"]:
             lines.append(f"{clips['truncated']:,} recordings were truncated.")
+        agent = told.get("agent")
+        if agent and agent["conversations"]:
+            mean = agent["answers"] / agent["conversations"]
+            lines.append(f"{mean:.1f} answers a clip, with up to {agent['steps']} actions.")
         if told["lost_requests"]:
             lines.append(
                 f"{told['lost_requests']:,} requests were under way when a run was killed; the "
@@ -98,8 +103,11 @@ def write_results(folder: Path, benchmark: Benchmark, price: Price | None = None
     _refuse_other(history, benchmark)
     passes = history.passes or [1]
     files = tuple(_write_pass(folder, benchmark, history, number) for number in passes)
-    provenance = provenance_of(history, price or _price_of(history))
+    price = price or _price_of(history)
+    provenance = provenance_of(history, price)
     provenance["predictions"] = {file.name: sha256_of_file(file) for file in files}
+    if history.identity.get("agent steps") is not None:
+        provenance["agent"] = _write_steps(folder, benchmark, history, price)
     text = json.dumps(provenance, indent=1, ensure_ascii=False)
     _write(folder / PROVENANCE, text + "\n")
     return RunResult(files, provenance)
@@ -122,7 +130,11 @@ def _price_of(history: History) -> Price | None:
 
 def file_name(n_pass: int) -> str:
     """The name of a pass's prediction file."""
-    return PREDICTIONS if n_pass == 1 else f"predictions-{n_pass}.jsonl"
+    return _numbered(PREDICTIONS, n_pass)
+
+
+def _numbered(name: str, n_pass: int) -> str:
+    return name if n_pass == 1 else f"{Path(name).stem}-{n_pass}.jsonl"
 
 
 def _write_pass(folder: Path, benchmark: Benchmark, history: History, n_pass: int) -> Path:
@@ -133,6 +145,19 @@ def _write_pass(folder: Path, benchmark: Benchmark, history: History, n_pass: in
     path = folder / file_name(n_pass)
     _write(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
     return path
+
+
+def _write_steps(
+    folder: Path, benchmark: Benchmark, history: History, price: Price | None
+) -> dict[str, Any]:
+    """Write what was said at each step of each pass; returns what the provenance says of it."""
+    steps = read_steps(folder)
+    hashes = {}
+    for number in history.passes:
+        path = folder / _numbered(STEPS, number)
+        _write(path, steps_text(steps, benchmark, number, price))
+        hashes[path.name] = sha256_of_file(path)
+    return {**told_of_steps(history, steps), "files": hashes}
 
 
 def _record(key: str, outcome: Outcome) -> dict[str, str]:

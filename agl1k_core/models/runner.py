@@ -14,20 +14,19 @@ from typing import Any
 from agl1k_core.errors import Agl1kError
 from agl1k_core.http import Patience, TransientError, retrying
 from agl1k_core.models.approaches import Approach
+from agl1k_core.models.conversations import Conversation, PassingError
 from agl1k_core.models.endpoint import Model
 from agl1k_core.models.failures import EndpointError, Failure, Scope, Trouble
 from agl1k_core.models.fingerprints import fingerprint
 from agl1k_core.models.history import History
-from agl1k_core.models.journal import Journal, Turn
-from agl1k_core.models.messages import Message, Sound, sounds_of
-from agl1k_core.models.replies import RawReply, Reply, Usage, read_reply, usage_within
+from agl1k_core.models.journal import Journal
+from agl1k_core.models.messages import Message, Sound
+from agl1k_core.models.replies import Reply, Usage, read_reply, usage_within
 from agl1k_core.models.sounds import Treatment, prepare
-from agl1k_core.models.spending import Budget, Pace, Price, StoppedError, cost_of
+from agl1k_core.models.spending import Budget, Pace, Price, StoppedError, cost_of, size_s
 
 #: So many clips in a row without an answer end a run.
 _MOST_IN_A_ROW = 5
-#: An empty answer may be a hiccup of the server; a second one is the model's.
-_MOST_EMPTY = 2
 _PREPARERS = 2
 _INTERRUPTED = "The run was interrupted. The same command resumes it."
 #: Words about the size of a request rather than the duration of a recording.
@@ -98,7 +97,7 @@ class Runner:
         self._lock = threading.Lock()
         self._reporting = threading.Lock()
         for usage, seconds in self.history.usages:
-            self._note(usage)
+            self.note(usage)
             self.budget.add(cost_of(usage, self.price)[0], seconds)
 
     def probe(self, messages: Sequence[Message]) -> Reply:
@@ -109,22 +108,24 @@ class Runner:
         patience = replace(self.patience, attempts=min(3, self.patience.attempts))
         try:
             return retrying(patience, self.stop)(self._probed, messages)
-        except _PassingError as error:
+        except PassingError as error:
             raise EndpointError(error.failure) from None
 
     def _probed(self, messages: Sequence[Message]) -> Reply:
         self.pace.wait(self.stop)
         raw = self.model.send(messages)
-        self.journal.append("probe", status=raw.status, body=raw.body, seconds=raw.seconds)
+        self.journal.append(
+            "probe", status=raw.status, body=raw.body, seconds=raw.seconds,
+            size_s=round(size_s(messages), 3),
+        )  # fmt: skip
         usage = usage_within(raw)
-        self._note(usage)
-        seconds = sum(sound.duration_s for sound in sounds_of(messages))
-        self.budget.add(cost_of(usage, self.price)[0], seconds)
+        self.note(usage)
+        self.budget.add(cost_of(usage, self.price)[0], size_s(messages))
         try:
             return read_reply(raw)
         except EndpointError as error:
             if error.failure.scope is Scope.MOMENT:
-                raise _PassingError(error.failure) from None
+                raise PassingError(error.failure) from None
             raise
 
     def run(self, tasks: Sequence[Task], concurrency: int) -> str:
@@ -247,12 +248,17 @@ class Runner:
 
     def _converse(self, task: Task, sound: Sound | None) -> None:
         try:
-            self.approach.converse(task.key, sound, _Conversation(self, task))
+            self._hold(task, sound)
         except EndpointError as error:
             smaller = self._smaller(task, sound, error.failure)
             if smaller is None:
                 raise
-            self.approach.converse(task.key, smaller, _Conversation(self, task))
+            self._hold(task, smaller)
+
+    def _hold(self, task: Task, sound: Sound | None) -> None:
+        conversation = Conversation(self, task.n_pass, task.key)
+        self.approach.converse(task.key, sound, conversation)
+        conversation.close()
 
     def _smaller(self, task: Task, sound: Sound | None, failure: Failure) -> Sound | None:
         """The recording in a format that takes less room, if the request was too large."""
@@ -284,7 +290,7 @@ class Runner:
                 "then run the same command: it resumes."
             )
 
-    def _note(self, usage: Usage) -> None:
+    def note(self, usage: Usage) -> None:
         """Count what a response took."""
         cost, source = cost_of(usage, self.price)
         with self._lock:
@@ -293,95 +299,3 @@ class Runner:
             if cost is not None:
                 progress.cost = (progress.cost or 0.0) + cost
                 progress.cost_source = source
-
-
-class _Conversation:
-    """Asks the steps of one conversation about a clip; see ``approaches.Ask``."""
-
-    def __init__(self, runner: Runner, task: Task) -> None:
-        self._runner, self._task = runner, task
-        self._step = 0
-        self._n_empty = 0
-
-    def __call__(self, messages: Sequence[Message], *, last: bool) -> Reply:
-        turn = Turn(self._task.n_pass, self._task.key, self._step)
-        self._step += 1
-        self._n_empty = 0
-        known = self._runner.history.steps.get(turn)
-        if known is not None:
-            return read_reply(known)
-        sounds = sounds_of(messages)
-        try_once = retrying(self._runner.patience, self._runner.stop)
-        return try_once(self._attempt, turn, messages, last, sounds)
-
-    def _attempt(
-        self, turn: Turn, messages: Sequence[Message], last: bool, sounds: Sequence[Sound]
-    ) -> Reply:
-        runner = self._runner
-        if not runner.stop.is_set():
-            runner.pace.wait(runner.stop)
-        seconds = sum(sound.duration_s for sound in sounds)
-        with runner.budget.request(seconds, runner.stop) as receipt:
-            if runner.stop.is_set():
-                raise TransientError("was stopped")
-            raw = self._sent(turn, messages, last, sounds)
-            receipt.answered = 200 <= raw.status < 300
-            usage = usage_within(raw)
-            receipt.cost = cost_of(usage, runner.price)[0]
-            runner._note(usage)
-        return self._read(raw)
-
-    def _sent(
-        self, turn: Turn, messages: Sequence[Message], last: bool, sounds: Sequence[Sound]
-    ) -> RawReply:
-        """Send, and keep the response before anything else is done with it."""
-        journal = self._runner.journal
-        place: dict[str, Any] = turn._asdict()
-        journal.append("asked", durable=False, **place)
-        try:
-            raw = self._runner.model.send(messages)
-        except TransientError as error:
-            journal.append("no reply", durable=False, words=str(error), **place)
-            raise
-        about: dict[str, Any] = {"sound": described(sounds)} if sounds else {}
-        journal.append(
-            "reply", **place, last=last, status=raw.status, body=raw.body,
-            seconds=round(raw.seconds, 3), **about,
-        )  # fmt: skip
-        return raw
-
-    def _read(self, raw: RawReply) -> Reply:
-        try:
-            return read_reply(raw)
-        except EndpointError as error:
-            failure = error.failure
-            self._n_empty += failure.trouble is Trouble.EMPTY
-            again = failure.trouble is Trouble.EMPTY and self._n_empty < _MOST_EMPTY
-            if failure.scope is not Scope.MOMENT and not (again and not _is_cut_off(failure)):
-                raise
-            raise _PassingError(failure) from None
-
-
-class _PassingError(TransientError):
-    """A response without an answer that is worth another attempt."""
-
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(f"answered {failure}", retry_after_s=failure.retry_after_s)
-        self.failure = failure
-
-
-def described(sounds: Sequence[Sound]) -> dict[str, Any]:
-    """How the sounds of a question were sent, for the journal."""
-    first = sounds[0]
-    return {
-        "format": first.format,
-        "seconds": round(sum(sound.duration_s for sound in sounds), 3),
-        "of_seconds": None if first.full_s is None else round(first.full_s, 3),
-        "truncated": first.is_truncated,
-        "sha256": [sound.sha256 for sound in sounds],
-        "bytes": sum(len(sound.data) for sound in sounds),
-    }
-
-
-def _is_cut_off(failure: Failure) -> bool:
-    return "--max-tokens" in failure.words

@@ -14,6 +14,7 @@ from agl1k_core.benchmarks import Benchmark, find_recording
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import check
 from agl1k_core.http import Patience, TransientError
+from agl1k_core.models.agent import ListeningAgent
 from agl1k_core.models.approaches import Approach, OneQuestion
 from agl1k_core.models.beacon import Hearing, HearingCheck, counts_to_ask
 from agl1k_core.models.dialects import dialect_from
@@ -26,7 +27,8 @@ from agl1k_core.models.journal import Journal, open_journal
 from agl1k_core.models.probing import find_dialect
 from agl1k_core.models.results import RunResult, write_results
 from agl1k_core.models.runner import Progress, Runner, Task
-from agl1k_core.models.settings import RunSettings, refuse_changes
+from agl1k_core.models.settings import RunSettings, refuse_agent_without_sound, refuse_changes
+from agl1k_core.models.sight import check_sight
 from agl1k_core.models.sounds import Treatment
 from agl1k_core.models.spending import Budget, Pace, Price
 
@@ -129,6 +131,7 @@ def run_model(
         or recordings changed, another process runs in the folder.
     """
     heard = listeners or Listeners()
+    _check_agent(model, settings)
     recordings = _recordings(benchmark, limits, settings, heard)
     with open_journal(folder) as journal:
         history = read_history(folder)
@@ -136,7 +139,7 @@ def run_model(
         if history.identity is not None and history.has_asked:
             refuse_changes(folder, history.identity, identity)
         elif history.identity != identity:
-            history.dialect = history.hearing = None
+            history.dialect = history.hearing = history.sight = None
         refuse_changed(recordings, history.recordings)
         journal.append(
             "run",
@@ -147,14 +150,30 @@ def run_model(
         runner = Runner(
             model, approach or OneQuestion(settings), journal, history, settings.treatment,
             limits.patience, Pace(limits.per_minute), Budget(limits.max_cost), limits.price,
-            keep_samples=isinstance(model, LocalModel), report=heard.report,
+            keep_samples=isinstance(model, LocalModel) or settings.listens_again,
+            report=heard.report,
         )  # fmt: skip
         _find_way(runner, model, settings, limits, history, journal, heard)
         _check_hearing(runner, model, settings, limits, history, journal, heard)
+        if approach is None and settings.agent is not None:
+            sees = settings.listens_again and _sees(runner, model, history, journal, heard)
+            runner.approach = ListeningAgent(settings.prompt, settings.agent, sees)
         tasks = _tasks(recordings, limits, history)
         heard.start(len(recordings) * limits.repeat - len(tasks), len(recordings) * limits.repeat)
         stopped = runner.run(tasks, limits.concurrency)
     return write_results(folder, benchmark, limits.price), stopped
+
+
+def _check_agent(model: Model, settings: RunSettings) -> None:
+    """Raise ``Agl1kError`` if the model cannot listen again as the settings ask for."""
+    if settings.agent is None:
+        return
+    refuse_agent_without_sound(settings.control)
+    if settings.listens_again:
+        check("librosa")
+        check("matplotlib")
+        if isinstance(model, LocalModel):
+            model.check_converses()
 
 
 def _about(settings: RunSettings, limits: RunLimits, benchmark_spec: str) -> dict[str, Any]:
@@ -164,6 +183,7 @@ def _about(settings: RunSettings, limits: RunLimits, benchmark_spec: str) -> dic
         "benchmark_spec": benchmark_spec,
         "prompt": {"source": settings.prompt.source, "text": settings.prompt.text},
         "price": [price.prompt, price.completion] if price else None,
+        "token_budgets": dict(settings.agent.matched) if settings.agent else None,
     }
 
 
@@ -277,6 +297,21 @@ def _check_hearing(
             "which the board will show."
         )
     heard.tell(f"{settings.model} hears: it counted the beeps of {len(hearing.counts)} beacons.")
+
+
+def _sees(
+    runner: Runner, model: Model, history: History, journal: Journal, heard: Listeners
+) -> bool:
+    """Whether the model can be shown spectrograms; an earlier run may have found out."""
+    if history.sight is None:
+        with _readable(model):
+            sight = check_sight(runner.probe, runner.treatment.formats[0])
+        history.sight = sight.to_dict()
+        journal.append("found", sight=history.sight)
+        if sight.outcome != "seen":
+            why = f"{sight.outcome}: {sight.words}"
+            heard.tell(f"Spectrograms are not offered, as a picture beside sound was {why}.")
+    return bool(history.sight["outcome"] == "seen")
 
 
 @contextmanager

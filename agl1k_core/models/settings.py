@@ -10,6 +10,7 @@ import httpx
 
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
+from agl1k_core.models.plans import AgentPlan
 from agl1k_core.models.prompts import Prompt, default_prompt
 from agl1k_core.models.sounds import Treatment
 
@@ -39,6 +40,8 @@ class RunSettings:
         The text about each clip that takes the place of sound, by key.
     texts_source
         Where these texts come from, such as a tagger's name and weights.
+    agent
+        How far the model may listen again; None to ask one question.
     """
 
     model: str
@@ -49,11 +52,17 @@ class RunSettings:
     control: Control = ""
     texts: Mapping[str, str] = field(default_factory=dict)
     texts_source: str = ""
+    agent: AgentPlan | None = None
 
     @property
     def with_sound(self) -> bool:
         """Whether the model gets sound."""
         return not self.control
+
+    @property
+    def listens_again(self) -> bool:
+        """Whether the model may take actions."""
+        return self.agent is not None and self.agent.steps > 0
 
     def identity(self, benchmark: Benchmark) -> dict[str, Any]:
         """Everything that the answers depend on, named for people."""
@@ -68,7 +77,14 @@ class RunSettings:
             "audio format": self.treatment.format,
             "maximum seconds": self.treatment.max_seconds,
             **{name: self.parameters.get(name) for name in ("temperature", "seed", "max_tokens")},
+            **(self.agent.identity() if self.agent else {}),
         }
+
+
+def refuse_agent_without_sound(control: Control) -> None:
+    """Raise ``Agl1kError`` if an agent is to be run with a control that sends no sound."""
+    if control:
+        raise Agl1kError(f"An agent needs sound, so --agent does not go with --{control}.")
 
 
 def refuse_changes(folder: object, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

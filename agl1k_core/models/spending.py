@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from agl1k_core.errors import Agl1kError
+from agl1k_core.models.messages import Message, pictures_of, sounds_of
 from agl1k_core.models.replies import Usage
 
 
@@ -42,6 +43,17 @@ def cost_of(usage: Usage, price: Price | None) -> tuple[float | None, str]:
     return cost, "from the price given" if cost is not None else ""
 
 
+#: About so many tokens as this many seconds of sound, for what is expected before it is known.
+_PICTURE_S, _CHARACTER_S = 30.0, 0.01
+
+
+def size_s(messages: Sequence[Message]) -> float:
+    """The size of a question in seconds of sound; pictures and words count as so many seconds."""
+    characters = sum(len(message.text) for message in messages)
+    seconds = math.fsum(sound.duration_s for sound in sounds_of(messages))
+    return seconds + _PICTURE_S * len(pictures_of(messages)) + _CHARACTER_S * characters
+
+
 @dataclass
 class Pace:
     """Spreads requests evenly over a minute; ``per_minute`` is None for no limit."""
@@ -63,9 +75,9 @@ class Pace:
 class Budget:
     """Counts money, and holds back requests that might exceed a cap.
 
-    Costs are expected to grow with the seconds of sound: along the least-squares line through the
-    costs so far, raised until none of them is above it. Until the first answer about a clip, one
-    request is made at a time.
+    Costs are expected to grow with the size of a question (``size_s``): along the least-squares
+    line through the costs so far, raised until none of them is above it. Until the first answer
+    about a clip, one request is made at a time.
 
     Parameters
     ----------

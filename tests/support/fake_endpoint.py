@@ -1,7 +1,8 @@
 """Endpoints with OpenAI's chat completions as vendors really make them: picky, deaf, slow, broken.
 
 A fake that hears decodes what it is sent and counts the beeps of the hearing check, as a model
-would; about anything else it answers with a place that depends on the sound.
+would, and the bars of the seeing check; about anything else it answers with a place that depends on
+the sound.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 import av
 import numpy as np
 import numpy.typing as npt
+from PIL import Image
 
 Json = dict[str, Any]
 AUDIO_TOKENS_PER_S = 25
@@ -59,6 +61,11 @@ class Heard:
             ]
             return np.concatenate(frames), stream.rate
 
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of its bytes, in hexadecimal."""
+        return hashlib.sha256(self.data).hexdigest()
+
     def beeps(self) -> int:
         """How often the sound rises out of silence."""
         samples, rate_hz = self.samples()
@@ -75,6 +82,9 @@ class FakeEndpoint:
     shapes: tuple[str, ...] = ("object",)
     formats: tuple[str, ...] = ("wav", "mp3", "flac", "ogg")
     hears: bool = True
+    sees: bool = True
+    #: Whether a picture beside sound is accepted.
+    takes_pictures: bool = True
     #: Sound in other shapes is accepted and dropped.
     heard_shapes: tuple[str, ...] = ("object", "string", "audio_url", "data_url")
     counts_tokens: bool = True
@@ -85,6 +95,7 @@ class FakeEndpoint:
     max_bytes: int = 10**9
     max_audio_s: float = 10**6
     cost: float | None = None
+    completion_tokens: int | None = 60
     delay_s: Callable[[int], float] = lambda number: 0.0
     wrap: Callable[[str], str] = lambda text: text
     reject: Callable[[Json], Fault | None] = lambda body: None
@@ -93,6 +104,8 @@ class FakeEndpoint:
     faults: list[Fault] = field(default_factory=list)
     #: Gives the answer about a clip from its sound; None without sound.
     answer: Callable[[Heard | None, str], str] | None = None
+    #: Gives the answer about a clip from the whole request.
+    converse: Callable[[Json], str] | None = None
 
     url: str = ""
     requests: list[Json] = field(default_factory=list)
@@ -131,6 +144,8 @@ class FakeEndpoint:
             return bad("This model only supports stream mode, please enable the stream parameter")
         if self.refuses_stream and body.get("stream"):
             return bad("streaming is not available")
+        if pictures_in(body) and not self.takes_pictures:
+            return bad("image input is not supported - hint: a projector is needed", 500)
         for sound in sounds_in(body):
             if sound.shape not in self.shapes:
                 return bad(f"messages: unexpected content part, got {sound.shape}", 422)
@@ -153,7 +168,7 @@ class FakeEndpoint:
 
     def _answered(self, body: Json) -> Fault:
         sound, prompt = next(reversed(sounds_in(body)), None), text_in(body)
-        text = self.wrap(self._words(sound, prompt))
+        text = self.wrap(self._words(body, sound, prompt))
         with self.lock:
             if not is_probe(body):
                 self.answered[digest(sound)] += 1
@@ -164,11 +179,15 @@ class FakeEndpoint:
         choice = {"message": {"role": "assistant", "content": text}, "finish_reason": self.finish}
         return Fault(200, {"model": f"{self.model}-0001", "choices": [choice], "usage": usage})
 
-    def _words(self, sound: Heard | None, prompt: str) -> str:
+    def _words(self, body: Json, sound: Heard | None, prompt: str) -> str:
+        if "bars" in prompt:
+            return str(bars_in(pictures_in(body)[-1])) if self.sees else self.deaf_answer
         if "beeps" in prompt:
             if not self.hears or (sound and sound.shape not in self.heard_shapes):
                 return self.deaf_answer
             return str(sound.beeps()) if sound else "0"
+        if self.converse:
+            return self.converse(body)
         if self.answer:
             return self.answer(sound, prompt)
         return place_of(sound if self.hears else None)
@@ -179,7 +198,7 @@ class FakeEndpoint:
             samples, rate_hz = sound.samples()
             tokens += round(AUDIO_TOKENS_PER_S * len(samples) / rate_hz)
         cost = {} if self.cost is None else {"cost": self.cost}
-        return {"prompt_tokens": tokens, "completion_tokens": 60, **cost}
+        return {"prompt_tokens": tokens, "completion_tokens": self.completion_tokens, **cost}
 
     def _stream(self, text: str, usage: Json) -> bytes:
         parts = [text[at : at + 7] for at in range(0, len(text), 7)]
@@ -196,7 +215,7 @@ def bad(message: str, status: int = 400) -> Fault:
 
 
 def digest(sound: Heard | None) -> str:
-    return hashlib.sha256(sound.data).hexdigest() if sound else ""
+    return sound.sha256 if sound else ""
 
 
 def place_of(sound: Heard | None) -> str:
@@ -210,9 +229,9 @@ def place_of(sound: Heard | None) -> str:
 
 
 def is_probe(body: Json) -> bool:
-    """Whether a request belongs to the hearing check or to probing."""
+    """Whether a request belongs to the hearing check, the seeing check or to probing."""
     text = text_in(body)
-    return "beeps" in text or "word ready" in text
+    return any(words in text for words in ("beeps", "white bars", "word ready"))
 
 
 def text_in(body: Json) -> str:
@@ -227,7 +246,22 @@ def sounds_in(body: Json) -> list[Heard]:
     """The sounds of a request, in whatever shape they came."""
     content = body["messages"][-1]["content"]
     parts = content if isinstance(content, list) else []
-    return [_heard(part) for part in parts if part["type"] != "text"]
+    return [_heard(part) for part in parts if part["type"] not in ("text", "image_url")]
+
+
+def pictures_in(body: Json) -> list[bytes]:
+    """The PNG files of a request."""
+    content = body["messages"][-1]["content"]
+    parts = content if isinstance(content, list) else []
+    urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+    return [base64.b64decode(url.removeprefix("data:image/png;base64,")) for url in urls]
+
+
+def bars_in(png: bytes) -> int:
+    """How often a picture turns from dark to bright, from left to right."""
+    pixels = np.asarray(Image.open(io.BytesIO(png)).convert("L"))
+    row = pixels[len(pixels) // 2] > 127
+    return int(np.count_nonzero(row[1:] & ~row[:-1]))
 
 
 def _heard(part: Json) -> Heard:

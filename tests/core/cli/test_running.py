@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -79,6 +80,10 @@ def test_a_run_that_stops_early_fails_and_keeps_what_it_has(api: FakeEndpoint, b
         (["--price", "3"], "is not two numbers"),
         (["--clip", "x"], "has no clip 'x'"),
         (["--prompt-file", "no-such-file"], "cannot be read"),
+        (["--agent", "2", "--tags-only"], "--agent does not go with --tags-only"),
+        (["--match-tokens", "."], "--match-tokens is for controls"),
+        (["--agent", "2", "--match-tokens", "."], "answer at once: give --agent 0"),
+        (["--agent", "0", "--match-tokens", "."], "not from a run with --agent"),
         (["--without-audio", "--tags-only"], "Give only one of --without-audio, --tags-only"),
     ],
 )
@@ -150,3 +155,45 @@ def test_a_function_in_a_module(
     assert result.exit_code == 0, result.stderr
     assert "3 of 3 clips answered" in result.stdout
     assert "cost not reported" in result.stdout
+
+
+def listens_again(body: Mapping[str, Any]) -> str:
+    """Asks for one segment; the place is right only after that."""
+    acted = len(body["messages"]) > 1
+    place = {"latitude": 1.0, "longitude": 1.0 if acted else 90.0, "country": "France"}
+    action = {"name": "commit"} if acted else {"name": "hear", "start_s": 0, "end_s": 0.5}
+    return json.dumps({**place, "reason": "x", "uncertain": "y", "action": action})
+
+
+@pytest.mark.server
+def test_an_agent_and_its_control_are_compared(bench: Path, tmp_path: Path) -> None:
+    with fake_endpoint(converse=listens_again) as fake:
+        result = asked(fake, bench, "--agent", "2")
+        assert result.exit_code == 0, result.stderr
+        assert "2.0 answers a clip, with up to 2 actions" in result.stdout
+        control = ["-b", bench, "-o", tmp_path / "control", "--model", fake.model,
+                   "--base-url", fake.url, "--agent", "0"]  # fmt: skip
+        fake.converse = None
+        result = run("run", *control, "--match-tokens", bench.with_name("run"), "--repeat", "2")
+        assert result.exit_code == 0, result.stderr
+    assert {body["max_tokens"] for body in fake.about_clips if "max_tokens" in body} == {1000}
+    files = [bench.with_name("run"), tmp_path / "control"]
+    result = run("compare", *(folder / "predictions.jsonl" for folder in files), "-b", bench)
+    assert result.exit_code == 0, result.stderr
+    result = run("rescore", bench.with_name("run"))
+    table = result.stdout.partition("After so many actions")[2].splitlines()
+    assert [line.split()[:2] for line in table[2:5]] == [["0", "3"], ["1", "3"], ["2", "0"]]
+    assert re.search(r" 4,6\d\d\.\d +[\d,.]+ to 5,\d\d\d\.\d$", table[3])
+
+
+@pytest.mark.server
+def test_a_control_of_fewer_clips_and_of_another_model(bench: Path, tmp_path: Path) -> None:
+    with fake_endpoint(converse=listens_again) as fake:
+        assert asked(fake, bench, "--agent", "1", "--limit", "2").exit_code == 0
+        more = ["-b", bench, "-o", tmp_path / "control", "--base-url", fake.url, "--agent", "0",
+                "--match-tokens", bench.with_name("run")]  # fmt: skip
+        result = run("run", *more, "--model", "other")
+        assert "model is 'other', there it is 'fake-model'" in result.stderr
+        result = run("run", *more, "--model", fake.model)
+    assert "1 clips have no answer in" in result.stderr
+    assert "2 of 2 clips answered" in result.stdout
