@@ -21,6 +21,7 @@ from .environment import (
     Step,
     name_of_way,
 )
+from .example import EXAMPLE, located
 from .faults import Fault, GraphsRefusedError
 from .graph import Edge, Graph, Node, turn_to, within_circle
 from .graph_files import ReadGraph, inspect_graphs, read_graphs, write_graphs
@@ -48,10 +49,12 @@ from .scores import (
     score_guesses,
 )
 from .statistics import GraphStatistics, SetStatistics, describe
-from .views import Arrow, Camera, FolderViews, encoded, view, with_arrows
+from .views import Arrow, Camera, FolderViews, encoded, fill_of, view, with_arrows
 from .walks import FEWEST_STEPS, boundary, coverage, steps_from_center
 
 __all__ = [
+    "EXAMPLE",
+    "located",
     "read_graphs",
     "write_graphs",
     "inspect_graphs",
@@ -85,6 +88,7 @@ __all__ = [
     "Camera",
     "Arrow",
     "encoded",
+    "fill_of",
     "COLOURS",
     "MAX_STEPS",
     "name_of_way",

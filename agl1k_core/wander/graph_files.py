@@ -14,6 +14,7 @@ from agl1k_core.files import write_atomically
 from agl1k_core.inputs import UnreadableFileError, name_of, read_unpacked
 from agl1k_core.wander._checks import OPPOSITE_WITHIN_DEG, check
 from agl1k_core.wander._records import Tell, read_record
+from agl1k_core.wander.example import located
 from agl1k_core.wander.faults import Fault, GraphsRefusedError
 from agl1k_core.wander.graph import Graph
 
@@ -57,7 +58,8 @@ def inspect_graphs(
     Parameters
     ----------
     paths
-        Files (JSON or JSON Lines, also packed), folders of them, or ``-`` for standard input.
+        Files (JSON or JSON Lines, also packed), folders of them, ``-`` for standard input, or
+        ``example`` for the example set.
     tolerance_deg
         How far a way back may be from opposite to the way there, in degrees.
 
@@ -150,7 +152,7 @@ def _write(path: Path, text: str) -> Path:
 
 def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
     """Each file, and the name of its graph."""
-    for path in paths:
+    for path in map(located, paths):
         if not path.is_dir():
             yield path, _stem(Path(name_of(path)))
             continue

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import Deferred
 from agl1k_core.file_names import shown
+from agl1k_core.wander.example import located
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -55,12 +56,14 @@ class Panorama:
 class PanoramaFolder:
     """The panoramas in a folder and the folders in it: a file's name without ending is its id.
 
+    The folder ``example`` is that of the example set, unless there is one of that name.
+
     Raises ``Agl1kError`` if the folder cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._paths = _pictures_in(folder)
+        self.folder = located(folder)
+        self._paths = _pictures_in(self.folder)
 
     def __contains__(self, pano_id: str) -> bool:
         return pano_id in self._paths

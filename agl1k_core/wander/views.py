@@ -281,11 +281,21 @@ class FolderViews:
         """
         panorama = self.folder.read(state.node.pano_id, state.node.heading_deg)
         arrows = [
-            Arrow(state.shown_deg + move.relative_deg, _FILLS.get(move.way, _OTHER_FILL))
-            for move in state.moves
+            Arrow(state.shown_deg + move.relative_deg, fill_of(move.way)) for move in state.moves
         ]
         shown = view(panorama, state.shown_deg, self.pitch_deg, self.fov_deg, self.size, arrows)
         return Picture(encoded(shown), "image/jpeg")
+
+
+def fill_of(way: str) -> str:
+    """The colour of a way's arrow, in hexadecimal.
+
+    Examples
+    --------
+    >>> fill_of("white"), fill_of("9")
+    ('#ffffff', '#9a9a9a')
+    """
+    return _FILLS.get(way, _OTHER_FILL)
 
 
 def encoded(picture: Image.Image, *, quality: int = 88) -> bytes:
