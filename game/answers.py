@@ -182,7 +182,7 @@ def answer_of(outcome: Outcome, href: str = "", *, fragments: bool = False) -> A
 def _as_data(view: RoundView) -> dict[str, Any]:
     return {
         "reveals": [Outcomes(**_outcome(reveal)) for reveal in view.reveals],
-        "reveal": _revealed(view.reveal) if view.reveal else None,
+        "reveal": _revealed(view.reveal) if view.reveal and not view.summary else None,
         "summary": _result(view.summary) if view.summary else None,
     }
 

@@ -126,9 +126,9 @@ class DailyRecord:
     """One player's dailies on one benchmark, read from the store once."""
 
     def __init__(self, store: GuessStore, player_id: str, benchmark: str) -> None:
-        rounds = store.daily_rounds(player_id)
-        self._rounds = [round_ for round_ in rounds if round_.benchmark == benchmark]
-        self._guesses = store.of_rounds(round_.round_id for round_ in self._rounds)
+        found = store.daily_rounds(player_id, benchmark)
+        self._rounds = [round_ for round_, _ in found]
+        self._guesses = {round_.round_id: answers for round_, answers in found}
 
     def entries(self, days: Iterable[date]) -> tuple[DailyEntry, ...]:
         """One entry per day, in the order given."""

@@ -17,10 +17,18 @@ from store.guesses import Guess, GuessStore, Round
 class OpenRound:
     """One round, its benchmark and its answers. Belongs to one call: don't keep or share it."""
 
-    def __init__(self, store: GuessStore, benchmark: Benchmark, row: Round) -> None:
+    def __init__(
+        self,
+        store: GuessStore,
+        benchmark: Benchmark,
+        row: Round,
+        answers: Sequence[Guess] | None = None,
+    ) -> None:
         self._store = store
         self.benchmark = benchmark
         self.row = row
+        if answers is not None:
+            self.answers = _by_position(answers)
 
     @classmethod
     def begin(cls, store: GuessStore, benchmark: Benchmark, new: Round) -> OpenRound:
@@ -33,7 +41,7 @@ class OpenRound:
     @cached_property
     def answers(self) -> dict[int, Guess]:
         """The stored answers by position, in that order."""
-        return {guess.position: guess for guess in self._store.of_round(self.row.round_id)}
+        return _by_position(self._store.of_round(self.row.round_id))
 
     @cached_property
     def challenger_answers(self) -> Sequence[Guess]:
@@ -71,17 +79,25 @@ class OpenRound:
             started = self._store.start_clip(self.row.round_id, position, now)
             self.row = replace(self.row, clip_started_utc=started)
 
-    def advance(self) -> None:
-        """Move to the next clip, or to where another tab has already moved the round."""
-        round_id, position = self.row.round_id, self.row.position
-        if self._store.advance(round_id, position):
-            self.row = replace(self.row, position=position + 1, clip_started_utc=None)
-        else:
-            self.row = self._store.round(round_id) or self.row
-            vars(self).pop("answers", None)
+    def advance(self, started: datetime | None = None) -> bool:
+        """Move to the next clip, or to where another tab has already moved the round.
 
-    def replace_clip(self, key: str) -> None:
-        """Put another clip at the current position, unless another tab has replaced it already."""
-        row = self.row
-        lost = row.clip_keys[row.position]
-        self.row = self._store.replace_clip(row.round_id, row.position, key, instead_of=lost)
+        ``started`` is when the next clip is sent, if that is now. Returns whether it was moved
+        here.
+        """
+        round_id, position = self.row.round_id, self.row.position
+        if self._store.advance(round_id, position, started):
+            self.row = replace(self.row, position=position + 1, clip_started_utc=started)
+            return True
+        self.row = self._store.round(round_id) or self.row
+        vars(self).pop("answers", None)
+        return False
+
+    def replace_clip(self, position: int, key: str) -> None:
+        """Put another clip at a position, unless another tab has replaced it already."""
+        lost = self.row.clip_keys[position]
+        self.row = self._store.replace_clip(self.row.round_id, position, key, instead_of=lost)
+
+
+def _by_position(answers: Sequence[Guess]) -> dict[int, Guess]:
+    return {guess.position: guess for guess in answers}

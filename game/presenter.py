@@ -15,7 +15,7 @@ from game.dependencies import Clock, Content, PreparedSound
 from game.guessing import max_points_of, points_of, seconds_since
 from game.open_round import OpenRound
 from game.picking import Filters
-from game.replacement import ClipReplacement
+from game.replacement import ClipReplacement, Settled
 from game.reveal import build_reveals
 from game.starting import RoundFactory
 from game.tokens import Tokens, challenge_code
@@ -56,12 +56,28 @@ class RoundPresenter:
         """
         if not opened.awaits_answer:
             return self.at(opened, opened.row.position)
-        settled = self._replacement.settle(opened, partial(self._factory.stand_ins, opened))
-        row = opened.row
-        self._content.clips.prefetch(opened.benchmark, row.clip_keys[row.position + 1 :])
-        if begin or row.timer_s is None:
+        settled = self._settled(opened, opened.row.position)
+        if begin or opened.row.timer_s is None:
             opened.start_clip(self._clock())
         return self._at(opened, opened.row.position, settled.notes, settled.sound)
+
+    def following(self, opened: OpenRound, *, begin: bool = False) -> RoundView:
+        """Move a round on to its next clip, once that can be played, or to its end."""
+        position = opened.row.position + 1
+        is_over = position == opened.n_clips
+        settled = Settled(None) if is_over else self._settled(opened, position)
+        begins = not is_over and (begin or opened.row.timer_s is None)
+        if not opened.advance(self._clock() if begins else None):
+            return self.now(opened, begin=begin)
+        return self._at(opened, position, settled.notes, settled.sound)
+
+    def _settled(self, opened: OpenRound, position: int) -> Settled:
+        """Have a clip ready, and the next ones prepared in the background."""
+        settled = self._replacement.settle(
+            opened, position, partial(self._factory.stand_ins, opened)
+        )
+        self._content.clips.prefetch(opened.benchmark, opened.row.clip_keys[position + 1 :])
+        return settled
 
     def at(self, opened: OpenRound, position: int, *notes: str) -> RoundView:
         """The round at a clip that has been answered, or at its end."""
@@ -85,7 +101,7 @@ class RoundPresenter:
         row, benchmark = opened.row, opened.benchmark
         shown = [guess for guess in opened.answers.values() if guess.position <= position]
         phase = _phase(opened, position)
-        reveals = self._reveals(opened, shown)
+        reveals = self._reveals(opened, shown, phase)
         return RoundView(
             token=self._tokens.step(row.round_id, position),
             phase=phase,
@@ -122,15 +138,23 @@ class RoundPresenter:
             return None
         return self._tokens.clip(row.round_id, position, row.clip_keys[position])
 
-    def _reveals(self, opened: OpenRound, guesses: Sequence[Guess]) -> tuple[Reveal, ...]:
-        """The places of the clips to which ``guesses``, which are stored, belong."""
-        benchmark, keys = opened.benchmark, [guess.clip_key for guess in guesses]
+    def _reveals(
+        self, opened: OpenRound, guesses: Sequence[Guess], phase: Phase
+    ) -> tuple[Reveal, ...]:
+        """The places of the clips to which ``guesses``, which are stored, belong.
+
+        Only those that the map shows have their lines, and only a single one models' guesses.
+        """
+        benchmark = opened.benchmark
+        drawn = {"playing": 0, "revealed": 1, "finished": len(guesses)}[phase]
+        keys = [guess.clip_key for guess in guesses] if phase == "revealed" else []
         return build_reveals(
             benchmark,
             guesses,
             [self._clip_token(opened.row, guess.position) or "" for guess in guesses],
-            self._content.models(benchmark, keys) if keys else {},
+            self._content.models(benchmark, keys[-1:]) if keys else {},
             self._content.tags.get(benchmark.slug),
+            n_drawn=drawn,
         )
 
     def _summary(self, opened: OpenRound, reveals: tuple[Reveal, ...]) -> Summary:

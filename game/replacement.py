@@ -56,26 +56,28 @@ class ClipReplacement:
         enough = CLIPS_PER_ROUND if len(keys) >= CLIPS_PER_ROUND else 1
         return kept if len(kept) >= enough else keys
 
-    def settle(self, opened: OpenRound, order: Callable[[], Iterable[str]]) -> Settled:
-        """Prepare the clip at the round's position, or put another one there.
+    def settle(
+        self, opened: OpenRound, position: int, order: Callable[[], Iterable[str]]
+    ) -> Settled:
+        """Prepare the clip at a position of a round, or put another one there.
 
         ``order`` lists the clips that may replace it, best first. If neither the clip nor any
         replacement is available, a round at its first clip raises ``NothingToPlayError``; a later
         one continues with a note, as does one that has clips left or contains all clips that fit.
         """
         row, benchmark = opened.row, opened.benchmark
-        step = row.round_id, row.position
-        sound = self._prepared(benchmark, row.clip_keys[row.position])
+        step = row.round_id, position
+        sound = self._prepared(benchmark, row.clip_keys[position])
         if sound is not None:
             return Settled(sound, (REPLACED,) if step in self._replaced else ())
         tried = self._stand_ins(benchmark, row.clip_keys, order())
         for key in tried:
             if (sound := self._prepared(benchmark, key)) is not None:
-                opened.replace_clip(key)
+                opened.replace_clip(position, key)
                 self._remember(step)
                 return Settled(sound, (REPLACED,))
         rest = () if tried else row.clip_keys[1:]
-        if row.position == 0 and not any(self._prepared(benchmark, key) for key in rest):
+        if position == 0 and not any(self._prepared(benchmark, key) for key in rest):
             raise NothingToPlayError(
                 f"The recordings of {benchmark.name} cannot be loaded at the moment. Check this "
                 "server's internet connection or its folder of recordings, or choose another "

@@ -6,6 +6,7 @@ Nothing here may be built before the guess for that clip is stored.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from agl1k_core.benchmarks import Benchmark, Clip, FolderTags
 from agl1k_core.places import compass_direction, geodesic_line
@@ -24,21 +25,25 @@ def build_reveals(
     clip_tokens: Sequence[str],
     models: Mapping[str, Sequence[ModelGuess]],
     tags: FolderTags | None = None,
+    *,
+    n_drawn: int | None = None,
 ) -> tuple[Reveal, ...]:
     """One ``Reveal`` per stored guess, in order of position. ``models``: their guesses by key.
 
-    Raises ``ConflictError`` if the benchmark no longer has one of the clips.
+    The last ``n_drawn``, by default all, have a line for the map. Raises ``ConflictError`` if the
+    benchmark no longer has one of the clips.
     """
     reveals: list[Reveal] = []
     total = max_total = 0
-    for guess in guesses:
+    first_drawn = 0 if n_drawn is None else len(guesses) - n_drawn
+    for number, guess in enumerate(guesses):
         total, max_total = total + points_of(guess), max_total + max_points_of(guess)
         clip = _clip_of(benchmark, guess)
         guessed = tuple(models.get(clip.key, ()))
         token = clip_tokens[guess.position]
         sounds = sounds_of(clip, tags or FolderTags())
         made = _reveal(benchmark, clip, guess, total, max_total, guessed, token, sounds)
-        reveals.append(made)
+        reveals.append(replace(made, line=_line(clip, guess)) if number >= first_drawn else made)
     return tuple(reveals)
 
 
@@ -61,12 +66,7 @@ def _reveal(
     clip_token: str,
     sounds: Sounds,
 ) -> Reveal:
-    lat, lon = guess.latitude, guess.longitude
-    line: tuple[tuple[float, float], ...] = ()
-    direction = ""
-    if guess.action == "guess" and lat is not None and lon is not None:
-        line = tuple(geodesic_line(lat, lon, clip.lat, clip.lon))
-        direction = compass_direction(lat, lon, clip.lat, clip.lon)
+    pin = _pin_of(guess)
     return Reveal(
         position=guess.position,
         action=str(guess.action),
@@ -75,22 +75,33 @@ def _reveal(
         label=place_label(clip),
         lat=clip.lat,
         lon=clip.lon,
-        pin_lat=lat,
-        pin_lon=lon,
+        pin_lat=guess.latitude,
+        pin_lon=guess.longitude,
         distance_km=guess.distance_km,
-        direction=direction,
+        direction=compass_direction(*pin, clip.lat, clip.lon) if pin else "",
         points=points_of(guess),
         max_points=max_points_of(guess),
         total=total,
         max_total=max_total,
         seconds=guess.seconds,
-        line=line,
+        line=(),
         models=models,
         clip_token=clip_token,
         sounds=sounds,
         label_note=benchmark.label_note(clip.key),
         credit=credit_of(clip),
     )
+
+
+def _pin_of(guess: Guess) -> tuple[float, float] | None:
+    if guess.action != "guess" or guess.latitude is None or guess.longitude is None:
+        return None
+    return guess.latitude, guess.longitude
+
+
+def _line(clip: Clip, guess: Guess) -> tuple[tuple[float, float], ...]:
+    pin = _pin_of(guess)
+    return tuple(geodesic_line(*pin, clip.lat, clip.lon)) if pin else ()
 
 
 def place_label(clip: Clip) -> str:

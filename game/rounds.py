@@ -7,6 +7,7 @@ a reload, a second tab or a restart of the server changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
@@ -191,7 +192,7 @@ class Game:
         if position == opened.row.position and not opened.is_over:
             if position not in opened.answers:
                 raise ConflictError("Answer this clip first, or skip it.")
-            opened.advance()
+            return self._presenter.following(opened, begin=begin)
         return self._presenter.now(opened, begin=begin)
 
     def resolve(self, clip_token: object) -> tuple[Benchmark, str] | None:
@@ -252,15 +253,16 @@ class Game:
             raise NotFoundError(
                 "This round cannot be opened: its token is not valid. Reload the page."
             )
-        row = self._store.round(step[0])
-        if row is None:
+        found = self._store.open_round(step[0])
+        if found is None:
             raise NotFoundError("This round is no longer known here. Start a new one.")
+        row, answers = found
         if row.player_id != player_id:
             raise NotYoursError("This is another player's round. Start one of your own.")
-        return self._opened(row), step[1]
+        return self._opened(row, answers), step[1]
 
-    def _opened(self, row: Round) -> OpenRound:
-        return OpenRound(self._store, self._content.benchmark(row.benchmark), row)
+    def _opened(self, row: Round, answers: Sequence[Guess] | None = None) -> OpenRound:
+        return OpenRound(self._store, self._content.benchmark(row.benchmark), row, answers)
 
     def _answer(
         self,

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-
-import numpy as np
+from dataclasses import replace
 
 from agl1k_core import predictions, scoring
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError, UnavailableError
 from agl1k_core.scoring import BASELINES, FEWEST_CLIPS, SCORER_VERSION, Evaluation, Rank
 from leaderboard import people
+from leaderboard.clip_guesses import ClipGuesses
+from leaderboard.parts import Part
 from leaderboard.published import reported_rows, with_reported
 from leaderboard.ranking import rank_rows
-from leaderboard.refreshing import StaleWhileRefreshing
+from leaderboard.refreshing import Refresher, StaleWhileRefreshing
 from leaderboard.reports import RecentReports
 from leaderboard.rows import NO_MODELS, Row, scored_row
 from store.guesses import GuessStore
@@ -54,19 +54,6 @@ _MOST_HANDED_OVER = 32
 _PEOPLE_SHARE = 0.05
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """Rows of one kind, and the evaluations behind those that were scored here."""
-
-    rows: tuple[Row, ...] = ()
-    scored: Mapping[str, Evaluation] = field(default_factory=dict)
-
-    def without(self, row_ids: Collection[str]) -> _Part:
-        """The same without some rows."""
-        scored = {name: found for name, found in self.scored.items() if name not in row_ids}
-        return _Part(tuple(row for row in self.rows if row.row_id not in row_ids), scored)
-
-
 class Board:
     """The board of one benchmark; every method may be called from any thread.
 
@@ -92,10 +79,12 @@ class Board:
         self._benchmark: Benchmark | None = None
         self._lock = threading.Lock()
         self._models, self._baselines, self._people = (
-            StaleWhileRefreshing(_Part()) for _ in range(3)
+            StaleWhileRefreshing(Part()) for _ in range(3)
         )
         self._handed_over: dict[str, Evaluation] = {}
         self._people_next = float("-inf")
+        self._clip_guesses = ClipGuesses()
+        self._refresher = Refresher(self._submitted, clock)
         self._ranks: dict[tuple[str, str], StaleWhileRefreshing[Mapping[str, Rank]]] = {}
 
     @property
@@ -187,35 +176,34 @@ class Board:
             raise
 
     def model_guesses(self, keys: Sequence[str]) -> dict[str, list[ModelGuess]]:
-        """The submitted models' guesses for each of some clips, nearest first.
+        """A few of the submitted models' guesses for each of some clips, nearest first.
 
-        A clip without guesses has an empty list. The submissions are looked up once per call.
+        A clip without guesses has an empty list. It returns at once, without the database, with
+        what was scored before: submissions are looked up in the background, and none are shown
+        until they have been scored for the first time.
         """
-        # not self.rows(): a reveal must not wait while people's guesses are scored
-        models = self._submitted()
-        names = {row.row_id: row.model for row in models.rows if row.kind == "scored"}
-        scored = [(names[row_id], found) for row_id, found in models.scored.items()]
-        return {key: _guesses_at(scored, key) for key in keys}
+        self._refresher.begin()
+        return {key: self._clip_guesses.at(self._models.value, key) for key in keys}
 
-    def _parts(self) -> tuple[_Part, _Part, _Part]:
+    def _parts(self) -> tuple[Part, Part, Part]:
         """The current submissions, people and baselines."""
         models = self._submitted()
         if self.benchmark is None:
-            return models, _Part(), _Part()
+            return models, Part(), Part()
         return models, self._crowd(self.benchmark), self._made_here(self.benchmark)
 
-    def _ranked(self, parts: tuple[_Part, ...], metric: str, subset: str) -> Mapping[str, Rank]:
+    def _ranked(self, parts: tuple[Part, ...], metric: str, subset: str) -> Mapping[str, Rank]:
         benchmark, of_clips = self._benchmark, None if subset == "all" else subset
         if benchmark is None or (of_clips and not _has_clips(benchmark, of_clips)):
             return {}
         models, crowd, baselines = parts
         return rank_rows(models.scored, {**crowd.scored, **baselines.scored}, metric, of_clips)
 
-    def _submitted(self) -> _Part:
+    def _submitted(self) -> Part:
         state = f"{self.submissions.revision()} {self.benchmark is not None}"
         return self._models.at(state, self._score_submissions)
 
-    def _score_submissions(self, before: _Part) -> _Part:
+    def _score_submissions(self, before: Part) -> Part:
         """The rows of all submissions; only files not scored before are read and scored."""
         scored: dict[str, Evaluation] = {}
         rows = []
@@ -233,7 +221,7 @@ class Board:
             again = found if _is_outdated(submission) else None
             row = moderated(submission_row(submission, again), standing)
             rows.append(replace(row, unranked=why) if why else row)
-        return _Part(tuple(rows), scored)
+        return Part(tuple(rows), scored)
 
     def _take_over(self, submission_id: str) -> Evaluation | None:
         with self._lock:
@@ -256,10 +244,10 @@ class Board:
         except Agl1kError:
             return None, _NO_FILE
 
-    def _made_here(self, benchmark: Benchmark) -> _Part:
+    def _made_here(self, benchmark: Benchmark) -> Part:
         return self._baselines.at(benchmark.content_hash, lambda _: _baselines(benchmark))
 
-    def _crowd(self, benchmark: Benchmark) -> _Part:
+    def _crowd(self, benchmark: Benchmark) -> Part:
         """The people's row, rebuilt if there are new guesses, but not too often."""
         if self._clock() < self._people_next:
             return self._people.value
@@ -267,19 +255,19 @@ class Board:
             self.guesses.counts(self.slug), lambda _: self._score_people(benchmark)
         )
 
-    def _score_people(self, benchmark: Benchmark) -> _Part:
+    def _score_people(self, benchmark: Benchmark) -> Part:
         begun = self._clock()
         found = people_row(self.guesses, benchmark)
         ended = self._clock()
         self._people_next = ended + (ended - begun) / _PEOPLE_SHARE
-        return _Part((found[0],), {PEOPLE_ID: found[1]}) if found else _Part()
+        return Part((found[0],), {PEOPLE_ID: found[1]}) if found else Part()
 
 
 def _has_clips(benchmark: Benchmark, subset: str) -> bool:
     return subset in benchmark.subsets and bool(benchmark.subsets[subset].any())
 
 
-def _baselines(benchmark: Benchmark) -> _Part:
+def _baselines(benchmark: Benchmark) -> Part:
     rows, all_scored = [], {}
     for name, description in BASELINES.items():
         scored = scoring.evaluate(benchmark, scoring.baseline(benchmark, name))
@@ -287,7 +275,7 @@ def _baselines(benchmark: Benchmark) -> _Part:
         title = _BASELINE_NAMES.get(name, name)
         rows.append(scored_row(row_id, "baseline", title, scored, note=description))
         all_scored[row_id] = scored
-    return _Part(tuple(rows), all_scored)
+    return Part(tuple(rows), all_scored)
 
 
 def people_row(guesses: GuessStore, benchmark: Benchmark) -> tuple[Row, Evaluation] | None:
@@ -344,18 +332,3 @@ def moderated(row: Row, standing: Standing) -> Row:
 def _told(decision: Decision) -> str:
     done = {"verify": "Confirmed", "restore": "Restored"}.get(decision.action, decision.action)
     return f"{done} by the operator on {decision.created_utc:%Y-%m-%d}: {decision.reason}"
-
-
-def _guesses_at(models: Iterable[tuple[str, Evaluation]], key: str) -> list[ModelGuess]:
-    found = [guess for name, scored in models if (guess := _guess_at(scored, key, name))]
-    return sorted(found, key=lambda guess: guess.distance_km)
-
-
-def _guess_at(scored: Evaluation, key: str, name: str) -> ModelGuess | None:
-    rows = scored.require_rows()
-    position = rows.benchmark.index.get(key)
-    at = np.flatnonzero(rows.clip == position)
-    if position is None or not len(at) or not np.isfinite(rows.lat[at[0]]):
-        return None
-    lat, lon = float(rows.lat[at[0]]), float(rows.lon[at[0]])
-    return ModelGuess(name, lat, lon, float(rows.column("distance_km")[at[0]]))

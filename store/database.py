@@ -6,12 +6,13 @@ import logging
 import os
 import secrets
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
-from sqlalchemy import URL, Connection, Engine, QueuePool, Table, make_url, select, update
+from sqlalchemy import URL, Connection, Engine, Insert, QueuePool, Table, make_url, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -24,8 +25,10 @@ from store.gate import Gate, StalledError
 from store.migrations import upgrade
 from store.patience import Waits, within
 from store.schema import meta
+from store.together import SharedCommits
 
 log = logging.getLogger("agl1k.store")
+Result = TypeVar("Result")
 
 CHECKED_UP_TO_BYTES = 64 * 2**20
 _TOUCHED = "touched_utc"
@@ -58,6 +61,7 @@ class Database:
         self._readers = self._writers if in_memory else Gate(READERS)
         self.engine = self._new_engine(in_memory)
         self._writing = self.engine.execution_options(writing=True)
+        self._shared_commits = SharedCommits(self.write, _broken_rule)
         try:
             self._open()
         except BaseException:
@@ -104,6 +108,16 @@ class Database:
             self._check_place()
             yield connection
 
+    def write_together(self, act: Callable[[Connection], Result]) -> Result:
+        """What ``act`` returns, once what it wrote is committed, perhaps with other threads'.
+
+        An error of ``act`` undoes its own writes only. PostgreSQL joins commits by itself.
+        """
+        if self._on_sqlite and not self._writers.is_stalled:
+            return self._shared_commits(act)
+        with self.write() as connection:
+            return act(connection)
+
     @contextmanager
     def _passed(self, gate: Gate, wait_s: float) -> Iterator[None]:
         """Be let through a gate; a database that keeps us waiting closes it for others."""
@@ -125,11 +139,17 @@ class Database:
         self, connection: Connection, table: Table, values: Mapping[str, object]
     ) -> bool:
         """Insert a row unless it would violate uniqueness; returns whether it was inserted."""
+        return connection.execute(self.new_row(table), values).rowcount == 1
+
+    def new_row(self, table: Table, **expressions: object) -> Insert:
+        """A statement that inserts a row unless it would violate uniqueness.
+
+        Its parameters are the row's values, except for columns that are SQL ``expressions``.
+        """
         insert = sqlite.insert if self._on_sqlite else postgresql.insert
-        statement = insert(table).values(values).on_conflict_do_nothing()
+        statement = insert(table).values(expressions) if expressions else insert(table)
         # without this option, psycopg's count is lost with its cursor
-        counted = statement.execution_options(preserve_rowcount=True)
-        return connection.execute(counted).rowcount == 1
+        return statement.on_conflict_do_nothing().execution_options(preserve_rowcount=True)
 
     def insert_new_rows(
         self, connection: Connection, table: Table, rows: Sequence[Mapping[str, object]]
@@ -248,12 +268,8 @@ class Database:
     def _explained(self, gate: Gate) -> Iterator[None]:
         try:
             yield
-        except (
-            IntegrityError
-        ) as error:  # the caller's mistake; PostgreSQL would quote the whole row
-            diagnosis = getattr(error.orig, "diag", None)
-            rule = diagnosis.constraint_name if diagnosis else error.orig
-            raise ValueError(f"the row violates a rule of its table: {rule}") from None
+        except IntegrityError as error:
+            raise _broken_rule(error) from None
         except (StalledError, PoolTimeoutError) as error:
             stalled = failures.BUSY if self._on_sqlite else failures.SILENT
             raise self._failure(stalled) from error
@@ -270,6 +286,13 @@ class Database:
             return UnavailableError(told)
         log.warning("event=database_failed: %s", told)
         return UnavailableError(failures.FOR_EVERYBODY)
+
+
+def _broken_rule(error: IntegrityError) -> ValueError:
+    """The caller's mistake, without the values: PostgreSQL would quote the whole row."""
+    diagnosis = getattr(error.orig, "diag", None)
+    rule = diagnosis.constraint_name if diagnosis else error.orig
+    return ValueError(f"the row violates a rule of its table: {rule}")
 
 
 def parse_url(text: str) -> URL:

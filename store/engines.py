@@ -35,11 +35,16 @@ def sqlite_engine(url: URL, in_memory: bool, waits: Waits) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        driver: Any = connection.connection.driver_connection
         allowed = patience()
-        _wait_for_locks(driver, allowed.lock_s if allowed else waits.lock_s)
-        writing = connection.get_execution_options().get("writing")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+        lock_s = round(allowed.lock_s if allowed else waits.lock_s, 1)
+        driver: Any = connection.connection.driver_connection
+        if connection.info.get("lock_s") != lock_s:
+            _wait_for_locks(driver, lock_s)
+            connection.info["lock_s"] = lock_s
+        if connection.get_execution_options().get("writing"):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            driver.execute("BEGIN")  # waits for nothing, so there is no error to explain
 
     return engine
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -11,12 +11,13 @@ import pandas as pd
 from sqlalchemy import (
     Case,
     Connection,
+    Row,
     ScalarSelect,
     Select,
+    bindparam,
     case,
     distinct,
     func,
-    literal,
     select,
     update,
 )
@@ -78,6 +79,9 @@ class Guess:
     created_utc: datetime
 
 
+RoundAndAnswers = tuple[Round, list[Guess]]
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """How many answers of each kind a benchmark has, and from how many players."""
@@ -90,10 +94,37 @@ class Counts:
 
 
 _ROUND_COLUMNS = [rounds.c[field.name] for field in fields(Round)]
+_N_ROUND_COLUMNS = len(_ROUND_COLUMNS)
 _BY_TURN = (rounds.c.turn, rounds.c.created_utc)
 # rows of other servers are inserted later than newer ones of our own
 _BY_AGE = (guesses.c.created_utc, guesses.c.sequence)
 _GUESS_COLUMNS = [guesses.c[field.name] for field in fields(Guess)]
+
+# built once: building a statement takes longer than running it
+_ROUND = select(*_ROUND_COLUMNS).where(rounds.c.round_id == bindparam("wanted"))
+_ANSWERS = (
+    select(*_GUESS_COLUMNS)
+    .where(guesses.c.round_id == bindparam("wanted"))
+    .order_by(guesses.c.position)
+)
+_WITH_ANSWERS = select(*_ROUND_COLUMNS, *_GUESS_COLUMNS).select_from(
+    rounds.outerjoin(guesses, guesses.c.round_id == rounds.c.round_id)
+)
+_ONE_WITH_ANSWERS = _WITH_ANSWERS.where(rounds.c.round_id == bindparam("wanted")).order_by(
+    guesses.c.position
+)
+_DAILIES = _WITH_ANSWERS.where(
+    rounds.c.player_id == bindparam("whose"),
+    rounds.c.benchmark == bindparam("of"),
+    rounds.c.mode == "daily",
+).order_by(rounds.c.label, *_BY_TURN, rounds.c.round_id, guesses.c.position)
+_AT_CLIP = update(rounds).where(
+    rounds.c.round_id == bindparam("wanted"), rounds.c.position == bindparam("at")
+)
+_START_CLIP = _AT_CLIP.where(rounds.c.clip_started_utc.is_(None)).values(
+    clip_started_utc=bindparam("now")
+)
+_ADVANCE = _AT_CLIP.values(position=bindparam("following"), clip_started_utc=bindparam("started"))
 
 
 class GuessStore:
@@ -110,6 +141,8 @@ class GuessStore:
         is_hidden: Callable[[str], bool] = lambda nickname: False,
     ) -> None:
         self._database = database
+        self._new_guess = database.new_row(guesses, created_utc=_not_before_others())
+        self._new_round = database.new_row(rounds, turn=_next_turn())
         self._admit = admit
         self._is_hidden = is_hidden
 
@@ -119,16 +152,19 @@ class GuessStore:
         A round repeats another with the same id, or the player's round of the same day (mode
         "daily", same label and benchmark).
         """
-        with self._database.write() as connection:
-            values = {**_values(new), "turn": _next_turn(new.player_id)}
-            if self._database.insert_new(connection, rounds, values):
+
+        def add(connection: Connection) -> Round:
+            values = {**_values(new), "whose": new.player_id}
+            if connection.execute(self._new_round, values).rowcount == 1:
                 return new
-            older = _one_round(connection, new.round_id)
-            if older is None:
-                same_day = [rounds.c[name] == getattr(new, name) for name in _DAILY_KEY]
-                query = select(*_ROUND_COLUMNS).where(rounds.c.mode == "daily", *same_day)
-                older = _round(connection.execute(query).one())
-            return older
+            return _one_round(connection, new.round_id) or _same_day(connection, new)
+
+        return self._database.write_together(add)
+
+    def open_round(self, round_id: str) -> RoundAndAnswers | None:
+        """The round with this id and its answers by position, or None."""
+        found = self._rounds(_ONE_WITH_ANSWERS, {"wanted": round_id})
+        return found[0] if found else None
 
     def round(self, round_id: str) -> Round | None:
         """The round with this id, or None."""
@@ -140,16 +176,15 @@ class GuessStore:
 
         Raises ``Agl1kError`` if the round is unknown or at another clip.
         """
-        with self._database.write() as connection:
-            stamped = connection.execute(
-                update(rounds)
-                .where(rounds.c.round_id == round_id, rounds.c.position == position)
-                .where(rounds.c.clip_started_utc.is_(None))
-                .values(clip_started_utc=now)
-            )
-            if stamped.rowcount == 1:
-                return now
-            current = _known_round(connection, round_id)
+
+        def start(connection: Connection) -> Round | None:
+            values = {"wanted": round_id, "at": position, "now": now}
+            stamped = connection.execute(_START_CLIP, values).rowcount == 1
+            return None if stamped else _known_round(connection, round_id)
+
+        current = self._database.write_together(start)
+        if current is None:
+            return now
         if current.position != position or current.clip_started_utc is None:
             raise Agl1kError(
                 f"This round is at clip {current.position + 1}, not {position + 1}. "
@@ -157,15 +192,17 @@ class GuessStore:
             )
         return current.clip_started_utc
 
-    def advance(self, round_id: str, position: int) -> bool:
-        """Move from ``position`` to the next clip; True only for the caller that moved it."""
-        with self._database.write() as connection:
-            moved = connection.execute(
-                update(rounds)
-                .where(rounds.c.round_id == round_id, rounds.c.position == position)
-                .values(position=position + 1, clip_started_utc=None)
-            )
-            return moved.rowcount == 1
+    def advance(self, round_id: str, position: int, started: datetime | None = None) -> bool:
+        """Move from ``position`` to the next clip; True only for the caller that moved it.
+
+        ``started`` is when the next clip is sent, if that is now.
+        """
+        values = {
+            "wanted": round_id, "at": position, "following": position + 1, "started": started
+        }  # fmt: skip
+        return self._database.write_together(
+            lambda connection: connection.execute(_ADVANCE, values).rowcount == 1
+        )
 
     def replace_clip(
         self, round_id: str, position: int, key: str, *, instead_of: str | None = None
@@ -202,9 +239,11 @@ class GuessStore:
         self._admit()
         if self._is_hidden(guess.nickname):
             guess = replace(guess, nickname="")
-        with self._database.write() as connection:
-            values = {**_values(guess), "created_utc": _not_before_others(guess)}
-            if self._database.insert_new(connection, guesses, values):
+
+        def add(connection: Connection) -> Guess:
+            values = _values(guess)
+            values |= {"whose": guess.player_id, "now": values.pop("created_utc")}
+            if connection.execute(self._new_guess, values).rowcount == 1:
                 return guess
             by_id = select(*_GUESS_COLUMNS).where(guesses.c.guess_id == guess.guess_id)
             by_place = select(*_GUESS_COLUMNS).where(
@@ -212,6 +251,8 @@ class GuessStore:
             )
             row = connection.execute(by_id).one_or_none() or connection.execute(by_place).one()
             return Guess(*row)
+
+        return self._database.write_together(add)
 
     def nicknames(self) -> dict[str, int]:
         """Each nickname and its number of guesses."""
@@ -228,16 +269,8 @@ class GuessStore:
 
     def of_round(self, round_id: str) -> list[Guess]:
         """The answers of a round, by position."""
-        query = select(*_GUESS_COLUMNS).where(guesses.c.round_id == round_id)
-        return self._guesses(query.order_by(guesses.c.position))
-
-    def of_rounds(self, round_ids: Iterable[str]) -> dict[str, list[Guess]]:
-        """The answers of each of several rounds, by position; empty for a round without any."""
-        found: dict[str, list[Guess]] = {round_id: [] for round_id in round_ids}
-        query = select(*_GUESS_COLUMNS).where(guesses.c.round_id.in_(found))
-        for guess in self._guesses(query.order_by(guesses.c.position)) if found else ():
-            found[guess.round_id].append(guess)
-        return found
+        with self._database.read() as connection:
+            return [Guess(*row) for row in connection.execute(_ANSWERS, {"wanted": round_id})]
 
     def of_benchmark(self, benchmark: str) -> list[Guess]:
         """All answers to a benchmark (its slug), oldest first."""
@@ -260,15 +293,9 @@ class GuessStore:
         frame["created_utc"] = pd.to_datetime(frame["created_utc"], utc=True)
         return frame
 
-    def daily_rounds(self, player_id: str) -> list[Round]:
-        """A player's daily rounds, by day."""
-        query = (
-            select(*_ROUND_COLUMNS)
-            .where(rounds.c.player_id == player_id, rounds.c.mode == "daily")
-            .order_by(rounds.c.label, *_BY_TURN)
-        )
-        with self._database.read() as connection:
-            return [_round(row) for row in connection.execute(query)]
+    def daily_rounds(self, player_id: str, benchmark: str) -> list[RoundAndAnswers]:
+        """A player's daily rounds on a benchmark (its slug), by day, with their answers."""
+        return self._rounds(_DAILIES, {"whose": player_id, "of": benchmark})
 
     def latest_round(self, player_id: str) -> Round | None:
         """The round that a player started last, or None."""
@@ -306,22 +333,36 @@ class GuessStore:
                 players=connection.scalar(players) or 0,
             )
 
+    def _rounds(
+        self, query: Select[Any], parameters: Mapping[str, object]
+    ) -> list[RoundAndAnswers]:
+        """Rounds with their answers, from rows that have one answer each, or none."""
+        with self._database.read() as connection:
+            rows = connection.execute(query, parameters).all()
+        found: list[RoundAndAnswers] = []
+        for row in rows:
+            if not found or found[-1][0].round_id != row[0]:
+                found.append((_round(row), []))
+            if row[_N_ROUND_COLUMNS] is not None:
+                found[-1][1].append(Guess(*row[_N_ROUND_COLUMNS:]))
+        return found
+
     def _guesses(self, query: Select[Any]) -> list[Guess]:
         with self._database.read() as connection:
             return [Guess(*row) for row in connection.execute(query)]
 
 
-def _next_turn(player_id: str) -> ScalarSelect[Any]:
-    """One more than the player's latest round has, whatever the clock says."""
-    mine = rounds.c.player_id == player_id
+def _next_turn() -> ScalarSelect[Any]:
+    """One more than the latest round has of the player ``whose``, whatever the clock says."""
+    mine = rounds.c.player_id == bindparam("whose")
     return select(func.coalesce(func.max(rounds.c.turn), 0) + 1).where(mine).scalar_subquery()
 
 
-def _not_before_others(guess: Guess) -> Case[datetime]:
-    """The guess's time, or that of the player's latest answer if it is later."""
-    mine = guesses.c.player_id == guess.player_id
+def _not_before_others() -> Case[datetime]:
+    """``now``, or the time of the latest answer of the player ``whose`` if it is later."""
+    mine = guesses.c.player_id == bindparam("whose")
     latest = select(func.max(guesses.c.created_utc)).where(mine).scalar_subquery()
-    now = literal(guess.created_utc, UtcDateTime)
+    now = bindparam("now", type_=UtcDateTime)
     return case((latest > now, latest), else_=now)
 
 
@@ -332,15 +373,22 @@ def _values(row: Round | Guess) -> dict[str, object]:
     return {field.name: getattr(row, field.name) for field in fields(row)}
 
 
-def _round(row: Any) -> Round:
-    values = dict(row._mapping)
-    values["clip_keys"] = tuple(values["clip_keys"])
-    return Round(**values)
+def _round(row: Row[Any]) -> Round:
+    """The round in a row that begins with its columns."""
+    found = Round(*row[:_N_ROUND_COLUMNS])
+    return replace(found, clip_keys=tuple(found.clip_keys))
+
+
+def _same_day(connection: Connection, new: Round) -> Round:
+    """The player's daily of the same day."""
+    same = [rounds.c[name] == getattr(new, name) for name in _DAILY_KEY]
+    query = select(*_ROUND_COLUMNS).where(rounds.c.mode == "daily", *same)
+    return _round(connection.execute(query).one())
 
 
 def _one_round(connection: Connection, round_id: str, *, lock: bool = False) -> Round | None:
-    query = select(*_ROUND_COLUMNS).where(rounds.c.round_id == round_id)
-    row = connection.execute(query.with_for_update() if lock else query).one_or_none()
+    query = _ROUND.with_for_update() if lock else _ROUND
+    row = connection.execute(query, {"wanted": round_id}).one_or_none()
     return None if row is None else _round(row)
 
 

@@ -15,7 +15,7 @@ from game.moves import NO_PIN, Wish
 from game.rounds import Game
 from game.screens import Screen
 from store.database import Database
-from store.guesses import Guess, GuessStore, Round
+from store.guesses import Guess, GuessStore, Round, RoundAndAnswers
 from tests.support.toy_game import Clock, ToyClips
 from ui.model_guess import ModelGuess
 
@@ -288,9 +288,9 @@ class AwayStore(GuessStore):
         self._leave()
         return super().record(guess)
 
-    def daily_rounds(self, player_id: str) -> list[Round]:
+    def daily_rounds(self, player_id: str, benchmark: str) -> list[RoundAndAnswers]:
         self._leave()
-        return super().daily_rounds(player_id)
+        return super().daily_rounds(player_id, benchmark)
 
     def _leave(self) -> None:
         if self.away:

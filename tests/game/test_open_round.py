@@ -43,7 +43,7 @@ def act(opened: OpenRound, name: str, clock: Clock, spare: str) -> None:
     elif name == "advance" and position in opened.answers:
         opened.advance()
     elif name == "replace":
-        opened.replace_clip(spare)
+        opened.replace_clip(0, spare)
 
 
 @settings(

@@ -288,7 +288,7 @@ def test_tabs_that_begin_a_daily_at_once_share_it(busy_game: Game, busy_store: G
     game, player = busy_game, busy_game.new_player()
     tokens = at_once(8, lambda number: game.start_daily(player, "toy").token)
     assert len(set(tokens)) == 1
-    assert len(busy_store.daily_rounds(game.player_id(player) or "")) == 1
+    assert len(busy_store.daily_rounds(game.player_id(player) or "", "toy")) == 1
 
 
 def test_players_at_once_stay_apart(busy_game: Game, busy_store: GuessStore) -> None:

@@ -4,7 +4,6 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -22,6 +21,7 @@ from leaderboard.view import ROWS_PER_PAGE, make_view, ordinal
 from store.database import Database
 from store.schema import submissions
 from tests.support.toy_board import add_guesses, add_model, make_benchmark, make_board
+from tests.support.waiting import PATIENCE_S, eventually
 
 RANDOM = "baseline-random"
 
@@ -156,6 +156,7 @@ def test_the_next_request_shows_what_was_published_or_withdrawn(board: Board) ->
 
 
 def test_model_guesses_are_the_submitted_ones_nearest_first(full: Board) -> None:
+    full.warm()
     found = full.model_guesses(["clip-00", "clip-01", "no such clip"])
     guesses = found["clip-00"]
     assert guesses[0].name == "Near"
@@ -166,13 +167,44 @@ def test_model_guesses_are_the_submitted_ones_nearest_first(full: Board) -> None
     assert found["no such clip"] == []
 
 
-def test_one_call_asks_once_whether_submissions_changed(
-    full: Board, monkeypatch: pytest.MonkeyPatch
+def test_model_guesses_never_wait_for_scoring(full: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    submitted = full.submissions.list
+
+    def slowly(*args: Any) -> Any:
+        begun.set()
+        assert go_on.wait(PATIENCE_S)
+        return submitted(*args)
+
+    monkeypatch.setattr(full.submissions, "list", slowly)
+    assert full.model_guesses(["clip-00"]) == {"clip-00": []}
+    assert begun.wait(PATIENCE_S), "scored in the background"
+    assert full.model_guesses(["clip-00"]) == {"clip-00": []}
+    go_on.set()
+    eventually(lambda: full.model_guesses(["clip-00"])["clip-00"])
+
+
+def test_what_another_process_publishes_is_among_the_model_guesses_soon(
+    database: Database, full: Board, toy: Benchmark
 ) -> None:
-    revision = Mock(wraps=full.submissions.revision)
-    monkeypatch.setattr(full.submissions, "revision", revision)
-    full.model_guesses([f"clip-{i:02d}" for i in range(5)])
-    assert revision.call_count == 1
+    full.warm()
+    add_model(make_board(database, lambda: toy), "New", 1.0)
+
+    def named() -> list[str]:
+        return [guess.name for guess in full.model_guesses(["clip-00"])["clip-00"]]
+
+    eventually(lambda: "New" in named())
+
+
+def test_of_many_model_guesses_the_nearest_the_median_and_the_farthest_are_shown(
+    board: Board,
+) -> None:
+    for number in range(12):
+        add_model(board, f"Model {number}", 1.0 + number)
+    board.warm()
+    shown = board.model_guesses(["clip-00"])["clip-00"]
+    assert [guess.name for guess in shown] == [f"Model {n}" for n in (0, 1, 2, 3, 4, 5, 11)]
+    assert {guess.n_models for guess in shown} == {12}
 
 
 def test_numbers_of_an_older_scorer_are_computed_again(database: Database, full: Board) -> None:

@@ -1,4 +1,4 @@
-"""One thread rebuilds a value while the others use the previous one."""
+"""One thread rebuilds a value while the others use the previous one, or in the background."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import threading
 
 import pytest
 
-from leaderboard.refreshing import StaleWhileRefreshing
+from agl1k_core.errors import Agl1kError
+from leaderboard.refreshing import PAUSE_S, Refresher, StaleWhileRefreshing
+from tests.support.waiting import eventually
 
 
 def test_it_is_rebuilt_only_if_the_state_changes() -> None:
@@ -67,3 +69,19 @@ def test_a_failure_is_raised_and_tried_again() -> None:
     with pytest.raises(ZeroDivisionError):
         value.at(1, lambda _: str(1 / 0))
     assert value.at(1, lambda _: "new") == "new"
+
+
+def test_a_refresher_rests_after_each_time_even_if_it_failed() -> None:
+    now, times = [0.0], list[float]()
+
+    def refresh() -> None:
+        times.append(now[0])
+        raise Agl1kError("away")
+
+    refresher = Refresher(refresh, lambda: now[0])
+    for moment in (0.0, 0.5 * PAUSE_S, 1.5 * PAUSE_S, 1.6 * PAUSE_S):
+        now[0] = moment
+        for _ in range(3):
+            refresher.begin()
+        eventually(lambda: refresher.rests)
+    assert times == [0.0, 1.5 * PAUSE_S]

@@ -48,7 +48,7 @@ def test_an_empty_store(store: GuessStore) -> None:
     assert store.of_round("none") == []
     assert store.of_benchmark("none") == []
     assert len(store.table("none")) == 0
-    assert store.daily_rounds("none") == []
+    assert store.daily_rounds("none", "demo") == []
     assert store.seen_clips("none", "demo") == []
     assert store.latest_round("none") is None
     assert store.counts("none") == Counts(0, 0, 0, 0, 0)
@@ -95,7 +95,7 @@ def test_one_daily_round_a_day(store: GuessStore, make_round: MakeRound) -> None
         make_round(mode="daily", label="2026-03-01", benchmark_hash="hash-2"),
     ]
     assert [store.add_round(new) for new in others] == others
-    labels = [daily.label for daily in store.daily_rounds("player-1")]
+    labels = [daily.label for daily, _ in store.daily_rounds("player-1", "demo")]
     assert labels == ["2026-03-01", "2026-03-01", "2026-03-02"]
     free = [make_round(), make_round()]
     assert [store.add_round(new) for new in free] == free
@@ -189,17 +189,22 @@ def test_a_guess_is_read_back_unchanged(store: GuessStore, make_guess: MakeGuess
     assert store.counts("demo") == Counts(2, 1, 1, 1, players=1)
 
 
-def test_the_answers_of_several_rounds(store: GuessStore, make_guess: MakeGuess) -> None:
+def test_rounds_with_their_answers(
+    store: GuessStore, make_round: MakeRound, make_guess: MakeGuess
+) -> None:
+    made = [
+        store.add_round(make_round(round_id=name, mode="daily", label=f"2026-03-0{day}"))
+        for day, name in enumerate("abc", 1)
+    ]
     stored = [
         store.record(make_guess(round_id=name, position=position))
-        for name, position in (("a", 1), ("b", 0), ("a", 0), ("c", 0))
+        for name, position in (("a", 1), ("b", 0), ("a", 0), ("other", 0))
     ]
-    assert store.of_rounds(iter(["a", "b", "none"])) == {
-        "a": [stored[2], stored[0]],
-        "b": [stored[1]],
-        "none": [],
-    }
-    assert store.of_rounds([]) == {}
+    expected = [(made[0], [stored[2], stored[0]]), (made[1], [stored[1]]), (made[2], [])]
+    assert store.daily_rounds("player-1", "demo") == expected
+    assert [store.open_round(name) for name in "abc"] == expected
+    assert store.open_round("other") is None
+    assert store.daily_rounds("player-1", "another") == []
 
 
 def test_the_table_has_numbers_and_times(store: GuessStore, make_guess: MakeGuess) -> None:
