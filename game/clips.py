@@ -58,6 +58,9 @@ _TELL_AGAIN_S = 3600
 _MAX_WAITING = 200
 _MAX_SLOW = 8
 _LIST_LASTS_S = 30
+#: How long the game's outline of a clip needs no look at the folders. Its sound is always checked.
+_CHECK_LASTS_S = 60
+_MOST_CHECKED = 1000
 
 Fetch = Callable[[Benchmark, str, Path], Path]
 Resolve = Callable[[str], tuple[Benchmark, str] | None]
@@ -113,6 +116,7 @@ class ClipStore:
         self._told: dict[tuple[str, str], float] = {}  # causes, and when each was logged
         self._unreachable_s = float("-inf")
         self._found: dict[str, tuple[float, frozenset[str]]] = {}
+        self._checked: dict[str, tuple[float, PreparedClip]] = {}
         self._prefetcher = _Prefetcher(self.prepare, prefetchers)
 
     def prepare(self, benchmark: Benchmark, key: str) -> PreparedClip:
@@ -123,10 +127,12 @@ class ClipStore:
         """
         if key not in benchmark:
             raise Agl1kError(f"Benchmark {benchmark.slug} has no clip {key}.")
-        prepared = self.cached(benchmark, key)
+        name = _opaque_name(benchmark, key)
+        checked_s, prepared = self._checked.get(name, (-_CHECK_LASTS_S, None))
+        if time.monotonic() - checked_s >= _CHECK_LASTS_S:
+            prepared = self.cached(benchmark, key)
         if prepared:
             return prepared
-        name = _opaque_name(benchmark, key)
         with self._lock:
             self._raise_recent_failure(name)
             running = self._making.get(name)
@@ -149,6 +155,7 @@ class ClipStore:
     def cached(self, benchmark: Benchmark, key: str) -> PreparedClip | None:
         """The cached copy of a clip, if it was made from the recording now in the folder."""
         name = _opaque_name(benchmark, key)
+        self._checked.pop(name, None)
         try:
             about = json.loads((self._folder / f"{name}.json").read_bytes())
             path = self._folder / (name + about["suffix"])
@@ -162,6 +169,9 @@ class ClipStore:
             return None
         with suppress(OSError):
             os.utime(path, (time.time(), _FIXED_MTIME_S))
+        if len(self._checked) >= _MOST_CHECKED:
+            self._checked.clear()
+        self._checked[name] = time.monotonic(), prepared
         return prepared
 
     def available(self, benchmark: Benchmark) -> frozenset[str] | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -21,7 +22,11 @@ from game.views import DailyEntry, Reveal, RoundView, Streak, Summary
 Stage = Literal["playing", "revealed", "finished", "none"]
 
 _pages = Environment(
-    loader=PackageLoader("game"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    loader=PackageLoader("game"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    auto_reload=False,
 )
 _pages.filters["distance"] = words.distance_in_words
 _pages.filters["points"] = points_at
@@ -123,6 +128,7 @@ def filter_words(filters: Mapping[str, str]) -> str:
     return ", ".join(part for part in (speech, filters["continent"]) if part)
 
 
+@cache
 def help_html() -> str:
     """What to do while a clip plays."""
     return _pages.get_template("help.html").render()

@@ -12,6 +12,8 @@ import hashlib
 import hmac
 import random
 import re
+from functools import lru_cache, partial
+from typing import TypeGuard
 
 from itsdangerous import BadData, URLSafeSerializer
 
@@ -23,6 +25,7 @@ _MISREAD = str.maketrans("ILO", "110", "- \t\r\n")
 _ID_CHARS = 12
 _CHECK_CHARS = 2
 _MAX_TOKEN_CHARS = 512
+_MOST_KEPT = 2048
 _PLAYER_ID = re.compile(r"[0-9a-f]{32}")
 _ROUND_ID = re.compile(f"[{_ALPHABET}]{{{_ID_CHARS}}}")
 _CLIP_TOKEN = re.compile(f"([{_ALPHABET}]{{{_ID_CHARS}}})-([0-9])-([A-Za-z0-9_-]{{22}})")
@@ -37,6 +40,9 @@ class Tokens:
         self._secret = secret
         self._players = self._serializer("agl1k.player")
         self._rounds = self._serializer("agl1k.round")
+        # a page sends the same tokens again and again, and to check one takes a while
+        self._player_in = lru_cache(_MOST_KEPT)(partial(_loaded, self._players))
+        self._step_in = lru_cache(_MOST_KEPT)(partial(_loaded, self._rounds))
 
     def _serializer(self, salt: str) -> URLSafeSerializer:
         signing = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
@@ -52,7 +58,7 @@ class Tokens:
 
     def player_id(self, token: object) -> str | None:
         """The player id of a token signed here; None for anything else."""
-        value = _loads(self._players, token)
+        value = self._player_in(token) if _is_sane(token) else None
         return value if isinstance(value, str) and _PLAYER_ID.fullmatch(value) else None
 
     def step(self, round_id: str, position: int) -> str:
@@ -61,7 +67,7 @@ class Tokens:
 
     def read_step(self, token: object) -> tuple[str, int] | None:
         """(round id, position) of a step token signed here; None for anything else."""
-        match _loads(self._rounds, token):
+        match self._step_in(token) if _is_sane(token) else None:
             case [str(round_id), int(position)]:
                 return round_id, position
         return None
@@ -124,9 +130,11 @@ def _base32(number: int, chars: int) -> str:
     return "".join(_ALPHABET[(number >> 5 * place) & 31] for place in reversed(range(chars)))
 
 
-def _loads(serializer: URLSafeSerializer, token: object) -> object:
-    if not isinstance(token, str) or not token.isascii() or len(token) > _MAX_TOKEN_CHARS:
-        return None
+def _is_sane(token: object) -> TypeGuard[str]:
+    return isinstance(token, str) and token.isascii() and len(token) <= _MAX_TOKEN_CHARS
+
+
+def _loaded(serializer: URLSafeSerializer, token: str) -> object:
     try:
         return serializer.loads(token)
     except BadData:
