@@ -227,7 +227,7 @@ def _boards(
 
     return {
         slug: Board(slug, known[slug][0] if slug in known else "AGL1K", loader(slug),
-                    submissions, guesses)
+                    submissions, guesses, data_dir=settings.config.data_dir)
         for slug in slugs
     }  # fmt: skip
 

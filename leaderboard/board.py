@@ -12,10 +12,12 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
-from agl1k_core import predictions, scoring
+from agl1k_core import listener, predictions, scoring
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError, UnavailableError
+from agl1k_core.listener import Stored
 from agl1k_core.scoring import BASELINES, FEWEST_CLIPS, SCORER_VERSION, Evaluation, Rank
 from leaderboard import people
 from leaderboard.clip_guesses import ClipGuesses
@@ -31,6 +33,11 @@ from store.submissions import Submission, SubmissionStore
 from ui.model_guess import ModelGuess
 
 PEOPLE_ID = "people"
+LISTENER_ID = "baseline-listener"
+_LISTENER_NOTE = (
+    "Our own model of sounds, spoken languages and coasts (agl1k listen), fitted to no benchmark: "
+    "what a model that hears should beat."
+)
 _BASELINE_NAMES = {
     "random": "Random point",
     "densest_region": "Densest region",
@@ -70,12 +77,13 @@ class Board:
         guesses: GuessStore,
         *,
         clock: Callable[[], float] = time.monotonic,
+        data_dir: Path | None = None,
     ) -> None:
         self.slug, self.name = slug, name
         self.submissions, self.guesses = submissions, guesses
         self.absence = ""
         self.reports = RecentReports()
-        self._load, self._clock = load, clock
+        self._load, self._clock, self._data_dir = load, clock, data_dir
         self._benchmark: Benchmark | None = None
         self._lock = threading.Lock()
         self._models, self._baselines, self._people = (
@@ -245,7 +253,15 @@ class Board:
             return None, _NO_FILE
 
     def _made_here(self, benchmark: Benchmark) -> Part:
-        return self._baselines.at(benchmark.content_hash, lambda _: _baselines(benchmark))
+        return self._baselines.at(
+            benchmark.content_hash, lambda _: _baselines(benchmark, self.listened())
+        )
+
+    def listened(self) -> Stored | None:
+        """Our listener's predictions for the benchmark, if they are stored."""
+        if self.benchmark is None:
+            return None
+        return listener.stored_predictions(self.benchmark, self._data_dir)
 
     def _crowd(self, benchmark: Benchmark) -> Part:
         """The people's row, rebuilt if there are new guesses, but not too often."""
@@ -267,7 +283,7 @@ def _has_clips(benchmark: Benchmark, subset: str) -> bool:
     return subset in benchmark.subsets and bool(benchmark.subsets[subset].any())
 
 
-def _baselines(benchmark: Benchmark) -> Part:
+def _baselines(benchmark: Benchmark, listened: Stored | None) -> Part:
     rows, all_scored = [], {}
     for name, description in BASELINES.items():
         scored = scoring.evaluate(benchmark, scoring.baseline(benchmark, name))
@@ -275,6 +291,11 @@ def _baselines(benchmark: Benchmark) -> Part:
         title = _BASELINE_NAMES.get(name, name)
         rows.append(scored_row(row_id, "baseline", title, scored, note=description))
         all_scored[row_id] = scored
+    if listened:
+        scored = scoring.evaluate(benchmark, predictions.read_predictions(listened.file, benchmark))
+        note = _LISTENER_NOTE
+        rows.append(scored_row(LISTENER_ID, "baseline", listener.NAME, scored, note=note))
+        all_scored[LISTENER_ID] = scored
     return Part(tuple(rows), all_scored)
 
 

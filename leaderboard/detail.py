@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from agl1k_core import models, places
+from agl1k_core import listener, models, places
 from agl1k_core.errors import Agl1kError
 from agl1k_core.scoring import Evaluation, ScoredRows
-from leaderboard.board import Board
+from leaderboard.board import LISTENER_ID, Board
 from leaderboard.rows import Row
 
 CONTINENTS = (
@@ -25,6 +26,8 @@ CONTINENTS = (
 )  # fmt: skip
 NO_NAME = "none named"
 N_HARDEST = 12
+#: A belief map has some 25 kB.
+N_BELIEFS = 6
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -67,7 +70,10 @@ class ErrorPoint:
 
 @dataclass(frozen=True)
 class Detail:
-    """A row and the details from its predictions; without predictions only the row."""
+    """A row and the details from its predictions; without predictions only the row.
+
+    ``beliefs`` are our listener's belief maps of the hardest clips, as SVG.
+    """
 
     row: Row
     confusion: Confusion | None = None
@@ -76,6 +82,7 @@ class Detail:
     distances_km: FloatArray | None = None
     n_no_point: int = 0
     provenance: tuple[tuple[str, str], ...] = ()
+    beliefs: tuple[str, ...] = ()
 
 
 def make_detail(board: Board, row: Row) -> Detail:
@@ -85,10 +92,12 @@ def make_detail(board: Board, row: Row) -> Detail:
         return Detail(row, provenance=provenance(board, row))
     rows = scored.require_rows()
     pointed = np.isfinite(rows.lat)
+    farthest = hardest(rows)
     return Detail(
         row=row,
         confusion=confusion(scored),
-        hardest=hardest(rows),
+        hardest=farthest,
+        beliefs=beliefs(board, scored, row, [clip.key for clip in farthest[:N_BELIEFS]]),
         errors=_errors(rows),
         distances_km=rows.column("distance_km")[pointed],
         n_no_point=int((~pointed).sum()),
@@ -97,14 +106,36 @@ def make_detail(board: Board, row: Row) -> Detail:
 
 
 def provenance(board: Board, row: Row) -> tuple[tuple[str, str], ...]:
-    """How ``agl1k run`` made a row's file, as labels and texts; empty for other files."""
+    """How ``agl1k`` made a row's file, as labels and texts; empty for other files."""
+    return tuple(models.provenance_facts(_provenance(board, row) or {}))
+
+
+def _provenance(board: Board, row: Row) -> Mapping[str, Any] | None:
+    if row.row_id == LISTENER_ID:
+        listened = board.listened()
+        return listened.provenance if listened else None
     if row.kind != "scored":
-        return ()
+        return None
     try:
-        told = models.provenance_in(board.submissions.file(row.row_id))
+        return models.provenance_in(board.submissions.file(row.row_id))
     except Agl1kError:  # withdrawn meanwhile
-        return ()
-    return tuple(models.provenance_facts(told or {}))
+        return None
+
+
+def beliefs(board: Board, scored: Evaluation, row: Row, keys: Sequence[str]) -> tuple[str, ...]:
+    """The belief maps of clips as SVG, if the row is our listener's; the first has the outline."""
+    listened = board.listened() if row.row_id == LISTENER_ID else None
+    heard = listened.heard() if listened else {}
+    rows = scored.require_rows()
+    points = {
+        rows.benchmark.clips[at].key: (float(lat), float(lon))
+        for at, lat, lon in zip(rows.clip, rows.lat, rows.lon, strict=True)
+    }
+    known = [key for key in keys if key in heard]
+    return tuple(
+        listener.map_of(heard[key], key, points[key], with_outline=number == 0)
+        for number, key in enumerate(known)
+    )
 
 
 def confusion(scored: Evaluation) -> Confusion:

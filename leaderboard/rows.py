@@ -23,7 +23,7 @@ KIND_HELP: Mapping[Kind, str] = {
     "the file, and with which model, is the submitter's word.",
     "reported": "Figures carried over from the paper: reported, not recomputed.",
     "people": "All players of this server together, scored like a model.",
-    "baseline": "Generated and scored here: the score of a model that does not listen.",
+    "baseline": "Made and scored here, for comparison with models.",
 }
 
 

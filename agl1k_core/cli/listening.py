@@ -84,11 +84,8 @@ def _ears(whisper: str, without_speech: bool) -> Ears:
 def _draw(result: Listened, on: Benchmark, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for key, heard in result.heard.items():
-        belief = listener.believe(heard)
-        svg = listener.belief_map(
-            belief, listener.pin(belief), key, listener.reason_for(heard, belief)
-        )
-        write_text(folder / f"{Path(recording_name(on.clip(key))).stem}.svg", svg)
+        name = Path(recording_name(on.clip(key))).stem
+        write_text(folder / f"{name}.svg", listener.map_of(heard, key))
     say(f"Belief maps: {shown(folder)}")
 
 

@@ -1,13 +1,14 @@
 """The listener: our baseline, which hears sounds and languages and believes in places."""
 
-from .belief import Heard, Pin, believe, likely_countries, pin, reason_for, spoken
+from .belief import Heard, Pin, believe, likely_countries, pin, pin_at, reason_for, spoken
 from .ears import MAX_SECONDS, Ears, SpeechDetector
 from .grid import Grid, land_grid
 from .land import coast_km
 from .languages import language_name, talk_shares
-from .listening import NAME, Listened, heard_in, listen, prediction, recordings_to_hear
-from .pictures import belief_map
+from .listening import NAME, Listened, listen, prediction, recordings_to_hear
+from .pictures import belief_map, map_of
 from .sounds import Rule, applying, rules
+from .stored import Stored, stored_predictions
 
 __all__ = [
     "listen",
@@ -17,14 +18,15 @@ __all__ = [
     "SpeechDetector",
     "MAX_SECONDS",
     "Heard",
-    "heard_in",
     "believe",
     "pin",
+    "pin_at",
     "Pin",
     "prediction",
     "reason_for",
     "likely_countries",
     "belief_map",
+    "map_of",
     "spoken",
     "talk_shares",
     "language_name",
@@ -34,5 +36,7 @@ __all__ = [
     "Grid",
     "land_grid",
     "coast_km",
+    "stored_predictions",
+    "Stored",
     "NAME",
 ]

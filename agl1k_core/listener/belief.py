@@ -165,9 +165,15 @@ def pin(belief: FloatArray, grid: Grid | None = None) -> Pin:
     grid = grid or land_grid()
     expected = grid.scores @ belief.astype(np.float32)
     best = int(np.argmax(expected))
-    lat, lon = round(float(grid.lat[best]), 5), round(float(grid.lon[best]), 5)
+    return pin_at(belief, round(float(grid.lat[best]), 5), round(float(grid.lon[best]), 5), grid)
+
+
+def pin_at(belief: FloatArray, lat: float, lon: float, grid: Grid | None = None) -> Pin:
+    """A pin at any point, in degrees, with the geoscore to expect there under a belief."""
+    grid = grid or land_grid()
     (label,) = places.label_points([lat], [lon])
-    return Pin(lat, lon, label, float(expected[best]))
+    distance_km = places.geodesic_km(lat, lon, grid.lat, grid.lon)
+    return Pin(lat, lon, label, float(places.geoscore(distance_km) @ belief))
 
 
 def likely_countries(belief: FloatArray, grid: Grid | None = None) -> list[tuple[str, float]]:

@@ -121,7 +121,7 @@ def listen(
         If a file cannot be written, or the folder has the provenance of something else.
     """
     _refuse_other(target)
-    memory = _Memory(target.with_name(f"{target.stem}.heard.jsonl"), ears.identity)
+    memory = _Memory(_memory_of(target), ears.identity)
     heard, errors = {}, {}
     for key, path in recordings.items():
         try:
@@ -173,6 +173,11 @@ def _provenance(
     }
 
 
+def is_listeners(told: Mapping[str, Any]) -> bool:
+    """Whether a provenance is that of a file of ``listen``."""
+    return told.get("made_by") == LISTENER_COMMAND
+
+
 def _refuse_other(target: Path) -> None:
     """Raise ``Agl1kError`` if the folder has the provenance of another run or file."""
     path = target.with_name(PROVENANCE)
@@ -180,7 +185,7 @@ def _refuse_other(target: Path) -> None:
         return
     try:
         told = json.loads(path.read_text("utf-8"))
-        is_ours = told["made_by"] == LISTENER_COMMAND and list(told["predictions"]) == [target.name]
+        is_ours = is_listeners(told) and list(told["predictions"]) == [target.name]
     except (OSError, ValueError, LookupError, TypeError):
         is_ours = False
     if not is_ours:
@@ -197,6 +202,15 @@ def _write(path: Path, text: str) -> None:
         raise Agl1kError(f"{path} cannot be written: {error.strerror}.") from None
 
 
+def _memory_of(target: Path) -> Path:
+    return target.with_name(f"{target.stem}.heard.jsonl")
+
+
+def heard_beside(file: Path) -> dict[str, Heard]:
+    """What was heard in each clip, as kept beside a prediction file of ``listen``."""
+    return {key: heard_in(record) for key, record in _lines(_memory_of(file))}
+
+
 class _UnheardError(Agl1kError):
     """A recording that cannot be heard."""
 
@@ -206,7 +220,7 @@ class _Memory:
 
     def __init__(self, path: Path, ears: Mapping[str, str]) -> None:
         self._path, self._ears = path, dict(ears)
-        self._lines = dict(self._read())
+        self._known = dict(_lines(path))
 
     def hear(self, key: str, recording: Path, ears: Ears) -> Heard:
         """What is heard in a recording; raises ``_UnheardError`` if it cannot be heard."""
@@ -214,8 +228,8 @@ class _Memory:
             sha256 = sha256_of_file(recording)
         except OSError as error:
             raise _UnheardError(f"The recording cannot be read: {error.strerror}.") from None
-        known = self._lines.get(key)
-        if known and known["recording"] == sha256 and known["ears"] == self._ears:
+        known = self._known.get(key)
+        if known and known.get("recording") == sha256 and known.get("ears") == self._ears:
             return heard_in(known)
         try:
             heard = ears.hear(recording)
@@ -233,19 +247,6 @@ class _Memory:
         )
         return heard
 
-    def _read(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        try:
-            lines = self._path.read_bytes().split(b"\n") if self._path.exists() else []
-        except OSError as error:
-            raise Agl1kError(f"{self._path} cannot be read: {error.strerror}.") from None
-        for line in lines:
-            try:
-                record = json.loads(line)
-                heard_in(record)
-                yield record["key"], record
-            except (ValueError, LookupError, TypeError, AttributeError):
-                continue  # torn by a killed process: heard again
-
     def _append(self, record: Mapping[str, Any]) -> None:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -254,6 +255,21 @@ class _Memory:
                 file.write(b"\n" * (file.tell() > 0) + json.dumps(record).encode())
         except OSError as error:
             raise Agl1kError(f"{self._path} cannot be written: {error.strerror}.") from None
+
+
+def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The clips and lines of what was heard; torn ones are left out."""
+    try:
+        lines = path.read_bytes().split(b"\n") if path.exists() else []
+    except OSError as error:
+        raise Agl1kError(f"{path} cannot be read: {error.strerror}.") from None
+    for line in lines:
+        try:
+            record = json.loads(line)
+            heard_in(record)
+            yield record["key"], record
+        except (ValueError, LookupError, TypeError, AttributeError):
+            continue
 
 
 def heard_in(record: Mapping[str, Any]) -> Heard:

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 import numpy.typing as npt
 
-from agl1k_core.listener.belief import Pin
+from agl1k_core.listener.belief import Heard, Pin, believe, pin, pin_at, reason_for
 from agl1k_core.listener.grid import CELL_DEGREES, Grid, land_grid
 from agl1k_core.listener.land import rings
 
@@ -25,7 +25,9 @@ _STEPS = ((0.5, "#00224e"), (0.8, "#575d6d"), (0.95, "#a59c74"))
 _LAND, _SEA, _INK, _PIN = "#e4e4e0", "#f8fafc", "#1b1f24", "#d55e00"
 
 
-def belief_map(belief: FloatArray, place: Pin, title: str, reason: str) -> str:
+def belief_map(
+    belief: FloatArray, place: Pin, title: str, reason: str, *, with_outline: bool = True
+) -> str:
     """Draw a belief as an SVG document; the same belief gives the same bytes.
 
     Parameters
@@ -38,6 +40,8 @@ def belief_map(belief: FloatArray, place: Pin, title: str, reason: str) -> str:
         What the belief is about, such as the clip's key.
     reason
         What was heard, in words, as from ``reason_for``.
+    with_outline
+        Whether the outline of land is in the document; False if it is the second map of a page.
     """
     grid = land_grid()
     height = _TOP + _HEIGHT + _BOTTOM
@@ -47,21 +51,34 @@ def belief_map(belief: FloatArray, place: Pin, title: str, reason: str) -> str:
         f'viewBox="0 0 {_WIDTH} {height}" font-family="sans-serif" role="img">',
         f"<title>{_text(title)}</title>",
         f"<desc>{_text(f'{told} {reason}')}</desc>",
-        f'<defs><path id="land" d="{_outline()}"/></defs>',
+        f'<defs><path id="agl-land" d="{_outline()}"/></defs>' if with_outline else "",
         f'<rect width="{_WIDTH}" height="{height}" fill="#fff"/>',
         _words(12, 20, f"{title}: {told}", 16),
         _words(12, 40, reason, 13),
         f'<svg y="{_TOP}" width="{_WIDTH}" height="{_HEIGHT}" overflow="hidden">',
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="{_SEA}"/>',
-        f'<use href="#land" fill="{_LAND}"/>',
+        f'<use href="#agl-land" fill="{_LAND}"/>',
         *_cells(belief, grid),
-        '<use href="#land" fill="none" stroke="#777" stroke-width="0.6"/>',
+        '<use href="#agl-land" fill="none" stroke="#777" stroke-width="0.6"/>',
         _marker(place),
         "</svg>",
         *_legend(),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def map_of(
+    heard: Heard,
+    title: str,
+    at: tuple[float, float] | None = None,
+    *,
+    with_outline: bool = True,
+) -> str:
+    """The belief map of what was heard, with the pin ``at`` a point; see ``belief_map``."""
+    belief = believe(heard)
+    place = pin_at(belief, *at) if at else pin(belief)
+    return belief_map(belief, place, title, reason_for(heard, belief), with_outline=with_outline)
 
 
 def _pin_text(place: Pin) -> str:
@@ -111,10 +128,21 @@ def _cells(belief: FloatArray, grid: Grid) -> list[str]:
     paths, start = [], 0
     for share, colour in _STEPS:
         end = int(np.searchsorted(before, share))
-        boxes = "".join(_box(*cells[at]) for at in order[start:end])
+        boxes = "".join(_box(*strip) for strip in _strips(cells[order[start:end]]))
         paths.append(f'<path d="{boxes}" fill="{colour}"/>')
         start = end
     return paths
+
+
+def _strips(cells: FloatArray) -> list[tuple[float, float, float]]:
+    """Cells (south, west, width) with neighbours in a row joined."""
+    strips: list[tuple[float, float, float]] = []
+    for south, west, width in sorted(map(tuple, cells.tolist())):
+        if strips and strips[-1][0] == south and abs(sum(strips[-1][1:]) - west) < width / 2:
+            strips[-1] = (south, strips[-1][1], west + width - strips[-1][1])
+        else:
+            strips.append((south, west, width))
+    return strips
 
 
 def _box(south: float, west: float, width: float) -> str:
