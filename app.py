@@ -33,7 +33,7 @@ from game.clips import ClipStore, clip_router
 from game.dependencies import Content, ModelAnswers, Surroundings
 from game.handlers import Play
 from game.rounds import Game
-from game.screens import credits_html
+from game.screens import compile_templates, credits_html
 from game.tab import FORGET_LINK, PlayTab, build_play
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
@@ -103,11 +103,18 @@ class Services:
     uploads: Uploads
 
     def start(self) -> None:
-        """Begin background work; the first guess should not wait for the geocoder."""
-        Thread(target=places.label_points, args=([0.0], [0.0]), daemon=True).start()
+        """Begin background work; no answer should wait for the geocoder."""
+        Thread(target=self.warm_reveals, daemon=True).start()
         Thread(target=self.warm_boards, daemon=True).start()
         if self.publisher is not None:
             self.publisher.start()
+
+    def warm_reveals(self) -> None:
+        """Prepare templates, and what reveals say about labels, which takes the geocoder."""
+        compile_templates()
+        places.label_points([0.0], [0.0])
+        for benchmark in self.registry.benchmarks.values():
+            benchmark.label_note("")
 
     def warm_boards(self) -> None:
         """Score what the boards show, so that their first visitors need not wait for it."""

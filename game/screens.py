@@ -34,6 +34,13 @@ _pages.filters["streak"] = words.streak_in_words
 _pages.filters["localizability"] = localizability_in_words
 _pages.tests["credited"] = is_credited
 
+
+def compile_templates() -> None:
+    """Compile what a player sees in the first minutes, so that nobody waits for it."""
+    for name in _pages.list_templates():
+        _pages.get_template(name)
+
+
 MODE_NAMES = {"free": "Free play", "daily": "Daily five", "challenge": "Challenge"}
 
 

@@ -6,7 +6,7 @@ import json
 import re
 from contextlib import suppress
 
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 #: Only files are larger; JSON is read whole, and parsed while nobody else is served.
@@ -62,12 +62,9 @@ def _is_declared_too_large(scope: Scope, most_bytes: int) -> bool:
 
 
 async def _refuse(most_bytes: int, scope: Scope, receive: Receive, send: Send) -> None:
-    answer = PlainTextResponse(
-        f"The request is too large: the limit is {most_bytes / 2**20:.0f} MB.",
-        413,
-        headers={"Connection": "close"},
-    )
-    await answer(scope, receive, send)
+    sentence = f"The request is too large: the limit is {most_bytes / 2**20:.0f} MB."
+    content = {"error": sentence, "detail": sentence}
+    await JSONResponse(content, 413, headers={"Connection": "close"})(scope, receive, send)
 
 
 class WholeTexts:

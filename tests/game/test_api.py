@@ -25,45 +25,13 @@ from game.moves import NO_PIN, Moves
 from game.rounds import Game
 from store.database import Database
 from store.guesses import Guess, GuessStore
+from tests.support.play_api import Api
 from tests.support.served import served
 from tests.support.toy_game import Clock, ToyClips
 from ui.model_guess import ModelGuess
 from web.quota import Quota
 
 JSON = {"Content-Type": "application/json"}
-
-
-class Api:
-    """A player of the API; remembers its tokens."""
-
-    def __init__(self, http: httpx.Client | TestClient) -> None:
-        self.http = http
-        self.player = self.round = ""
-
-    def ask(self, name: str, **fields: Any) -> Any:
-        """Send a call with the latest tokens."""
-        query = "?fragments=1" if fields.pop("fragments", False) else ""
-        known = {"player": self.player, "round": self.round}
-        wanted = ROUTES[name].body.__struct_fields__
-        body = {key: value for key, value in known.items() if key in wanted} | fields
-        response = self.http.post(f"/api/play/{name}{query}", json=body)
-        if response.status_code == 200:
-            self.player, self.round = response.json()["player"], response.json()["round"]
-        return response
-
-    def do(self, name: str, **fields: Any) -> Any:
-        response = self.ask(name, **fields)
-        assert response.status_code == 200, response.text
-        return response.json()
-
-    def refused(self, name: str, **fields: Any) -> tuple[int, str]:
-        response = self.ask(name, **fields)
-        assert list(response.json()) == ["error"]
-        return response.status_code, response.json()["error"]
-
-    def look_up(self, address: str) -> Any:
-        owner = {"Authorization": f"Bearer {self.player}"}
-        return self.http.get(f"/api/play/{address}", headers=owner)
 
 
 def app_of(game: Game, *benchmarks: str) -> FastAPI:
