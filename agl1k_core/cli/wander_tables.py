@@ -10,7 +10,14 @@ from typing import Any
 from agl1k_core import wander
 from agl1k_core.cli.console import aligned
 from agl1k_core.scoring import Interval, PairedDifference, Rank
-from agl1k_core.wander import ReportedRow, ScoredRow, SetStatistics, WanderBoard, WanderScores
+from agl1k_core.wander import (
+    ReportedRow,
+    ScoredRow,
+    SetStatistics,
+    Spread,
+    WanderBoard,
+    WanderScores,
+)
 
 #: So many countries are listed; ``--json`` has them all.
 _SHOWN = 12
@@ -85,8 +92,12 @@ def gain_table(gains: Mapping[str, PairedDifference]) -> str:
 def plain_difference(pair: PairedDifference) -> dict[str, Any]:
     """A paired difference, ready for JSON."""
     numbers = {"difference": pair.difference, "low": pair.low, "high": pair.high}
-    told = {name: None if math.isnan(x) else x for name, x in numbers.items()}
-    return {**told, "graphs": pair.n_common, "p": pair.p_value, "clear": pair.is_clear}
+    return {
+        **without_nan(numbers),
+        "graphs": pair.n_common,
+        "p": pair.p_value,
+        "clear": pair.is_clear,
+    }
 
 
 def board_table(board: WanderBoard) -> str:
@@ -159,3 +170,73 @@ def _interval(metric: str, interval: Interval) -> str:
     if math.isnan(interval.low):
         return ""
     return f"{_text(metric, interval.low)} to {_text(metric, interval.high)}"
+
+
+# --- walks
+
+
+def steps_table(scores: Sequence[WanderScores], walking: Sequence[int]) -> str:
+    """The scores after each step, and what was gained over the first answer."""
+    rows: list[Sequence[str]] = [
+        ("answers", "walks", *_STEPS.values(), "km over the first answer", "")
+    ]
+    for number, (one, n) in enumerate(zip(scores, walking, strict=True), 1):
+        pair = wander.gains(one, scores[0])["distance_km"]
+        gain = f"{pair.difference:+,.1f} ({pair.low:,.1f} to {pair.high:,.1f})"
+        metrics = (_text(name, one.metrics[name]) for name in _STEPS)
+        clear = "clear" if pair.is_clear else "not clear"
+        own = ("", "") if number == 1 else (gain, clear)
+        rows.append((str(number), f"{n:,}", *metrics, *own))
+    return aligned(rows)
+
+
+_STEPS = {
+    "distance_km": "km",
+    "score": "score",
+    **{f"{level}_recall": f"{level} rec." for level in wander.RIGHT_LEVELS},
+}
+
+
+def actions_line(taken: Mapping[str, int]) -> str:
+    """Which actions were taken, and how many steps were lost."""
+    return "Actions: " + ", ".join(f"{name} {count:,}" for name, count in taken.items())
+
+
+# --- proposals
+
+
+def spread_table(found: Spread) -> str:
+    """How places are spread."""
+    return aligned(
+        [
+            ("places", f"{found.n:,}"),
+            ("occupancy", f"{found.occupancy:.4f}"),
+            ("entropy (nats)", f"{found.entropy:.2f}"),
+            ("hull area (km²)", f"{found.hull_km2:,.0f}"),
+            ("mean distance to the nearest (km)", _or_dash(found.nearest_km, ",.1f")),
+            ("Clark-Evans ratio", _or_dash(found.clark_evans, ".3f")),
+        ]
+    )
+
+
+def trend_table(told: Mapping[str, Any]) -> str:
+    """Whether scores follow levels."""
+    between, within = told["df"]
+    return aligned(
+        [
+            ("test", "value", "p"),
+            (f"F({between}, {within})", _or_dash(told["f"], ".2f"), _or_dash(told["f_p"], ".4f")),
+            ("Spearman", _or_dash(told["spearman"], ".2f"), _or_dash(told["spearman_p"], ".4f")),
+            ("Spearman, exact", "", _or_dash(told["spearman_exact_p"], ".4f")),
+            ("slope", _or_dash(told["slope"], ".4f"), _or_dash(told["slope_p"], ".4f")),
+        ]
+    )
+
+
+def without_nan(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with None for NaN, ready for JSON."""
+    return {k: None if isinstance(x, float) and math.isnan(x) else x for k, x in told.items()}
+
+
+def _or_dash(value: float, form: str) -> str:
+    return "–" if math.isnan(value) else format(value, form)

@@ -1,4 +1,4 @@
-"""Commands on places that one walks through: wander validate, score, board."""
+"""Commands on places that one walks through: wander validate, score, board, and all others."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import typer
 
 from agl1k_core import wander
 from agl1k_core.benchmarks import Benchmark
+from agl1k_core.cli import wander_asking
 from agl1k_core.cli import wander_tables as tables
 from agl1k_core.cli.console import Commands, JsonOption, say, warn, write_text
 from agl1k_core.file_names import shown
 from agl1k_core.predictions import read_predictions
-from agl1k_core.wander import ReadGraph, SetStatistics, WanderScores
+from agl1k_core.wander import ReadGraph, SetStatistics, Walked, WanderScores
 
 app = typer.Typer(
     cls=Commands, no_args_is_help=True, help="Places that one walks through before guessing."
@@ -35,6 +36,8 @@ SkipOption = Annotated[
 ScaleOption = Annotated[
     float, typer.Option("--scale-km", help="Scale of the score, which the paper does not give.")
 ]
+
+app.add_typer(wander_asking.app)
 
 
 @app.callback()
@@ -109,13 +112,23 @@ def score(
     """Score guesses of the centres of graphs, with 95 % intervals."""
     on = wander.benchmark_of(wander.read_graphs(graphs, skip_broken=skip_broken))
     own = _scored(guesses, on, scale_km)
+    walks = _walks(guesses)
+    after = wander.scores_after(walks, on, scale_km)
     other = _scored(against, on, scale_km) if against else None
     gains = wander.gains(own, other) if other else {}
     if as_json:
         told = {name: tables.plain_difference(pair) for name, pair in gains.items()}
-        say(json.dumps({**own.to_dict(), **({"gains": told} if other else {})}))
+        say(json.dumps({
+            **own.to_dict(),
+            **({"gains": told} if other else {}),
+            **({"actions": wander.actions_taken(walks)} if walks else {}),
+            **({"after": [one.to_dict() for one in after]} if walks else {}),
+        }))  # fmt: skip
         return
     say(tables.score_table(own))
+    if walks:
+        say(f"\n{tables.actions_line(wander.actions_taken(walks))}")
+        say(tables.steps_table(after, wander.still_walking(walks)))
     if other:
         say(f"\n{own.name} less {other.name}, graph by graph:")
         say(tables.gain_table(gains))
@@ -142,6 +155,12 @@ def board(
         say(json.dumps(found.to_dict()))
     elif not output:
         say(tables.board_table(found))
+
+
+def _walks(path: Path) -> list[Walked]:
+    """The walks of a run's folder; none of a plain prediction file."""
+    file = path / wander.WALKS
+    return wander.read_walks(file) if path.is_dir() and file.exists() else []
 
 
 def _scored(path: Path, on: Benchmark, scale_km: float) -> WanderScores:

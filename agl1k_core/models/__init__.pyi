@@ -27,7 +27,7 @@ from .session import Listeners, RunLimits, run_model
 from .settings import Control, RunSettings, refuse_agent_without_sound
 from .sounds import AudioFormat, Treatment, read_samples
 from .spending import Price
-from .steps import answers_after, still_asking
+from .steps import answers_after, read_steps, still_asking
 from .submission import BoardServer, ModelCard, Submittable, submittable
 from .transcribing import Recognizer, Whisper, transcribe_clips
 from .weights import WHISPER_WHEELS, install_whisper, whisper_folder
@@ -56,6 +56,7 @@ __all__ = [
     "refuse_unmatched",
     "answers_after",
     "still_asking",
+    "read_steps",
     "Treatment",
     "AudioFormat",
     "Control",

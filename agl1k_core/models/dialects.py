@@ -103,7 +103,7 @@ class Dialect:
             case Sound():
                 return SHAPES[self.shape](part)
             case Picture():
-                url = f"data:image/png;base64,{part.base64}"
+                url = f"data:{part.media_type};base64,{part.base64}"
                 return {"type": "image_url", "image_url": {"url": url}}
             case _:
                 return {"type": "text", "text": part}

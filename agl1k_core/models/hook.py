@@ -117,7 +117,7 @@ def _last_question(messages: Sequence[Message]) -> tuple[Samples | None, str]:
 def turns(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """A conversation as ``chat`` gets it: a role, and a list of parts of type text, audio or image.
 
-    Sound is one channel at 16 kHz, float32; a picture is the bytes of a PNG file.
+    Sound is one channel at 16 kHz, float32; a picture is the bytes of a PNG or JPEG file.
 
     Examples
     --------

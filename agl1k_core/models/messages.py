@@ -57,9 +57,10 @@ class Sound:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture as it is sent; ``data`` is a PNG file."""
+    """A picture as it is sent: an encoded file and its media type."""
 
     data: bytes
+    media_type: str = "image/png"
 
     @cached_property
     def base64(self) -> str:

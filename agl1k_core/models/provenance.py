@@ -30,6 +30,7 @@ _CONTROLS = {
     "without-audio": "the prompt alone, without any sound",
     "tags-only": "names of sounds as text instead of the sound",
     "transcript-only": "a transcript instead of the sound",
+    "views": "views of panoramas instead of the sound",
 }
 
 

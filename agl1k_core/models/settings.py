@@ -15,7 +15,7 @@ from agl1k_core.models.prompts import Prompt, default_prompt
 from agl1k_core.models.sounds import Treatment
 
 #: What the model gets instead of sound, to tell hearing from guessing.
-Control = Literal["", "without-audio", "tags-only", "transcript-only"]
+Control = Literal["", "without-audio", "tags-only", "transcript-only", "views"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class RunSettings:
         Where these texts come from, such as a tagger's name and weights.
     agent
         How far the model may listen again; None to ask one question.
+    about
+        Whatever else the answers depend on, named for people.
     """
 
     model: str
@@ -53,6 +55,7 @@ class RunSettings:
     texts: Mapping[str, str] = field(default_factory=dict)
     texts_source: str = ""
     agent: AgentPlan | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def with_sound(self) -> bool:
@@ -78,6 +81,7 @@ class RunSettings:
             "maximum seconds": self.treatment.max_seconds,
             **{name: self.parameters.get(name) for name in ("temperature", "seed", "max_tokens")},
             **(self.agent.identity() if self.agent else {}),
+            **self.about,
         }
 
 

@@ -1,5 +1,6 @@
 """WanderBench: places that one walks through before saying where they are."""
 
+from .agent import WalkingAgent, WalkRules, take_step, wander_prompt
 from .board import (
     ReportedRow,
     ScoredRow,
@@ -16,7 +17,6 @@ from .environment import (
     Environment,
     Move,
     Panoramas,
-    Picture,
     State,
     Step,
     name_of_way,
@@ -26,6 +26,17 @@ from .faults import Fault, GraphsRefusedError
 from .graph import Edge, Graph, Node, turn_to, within_circle
 from .graph_files import ReadGraph, inspect_graphs, read_graphs, write_graphs
 from .panoramas import Panorama, PanoramaFolder, read_panorama
+from .posing import (
+    CONTINENTS,
+    PLACES,
+    PLACES_EACH,
+    PosingSettings,
+    Proposal,
+    Proposals,
+    ask_for_places,
+    places_csv,
+    read_proposals,
+)
 from .proposing import (
     LAND_KM2,
     LEVELS,
@@ -38,6 +49,7 @@ from .proposing import (
     trend,
     trend_of_means,
 )
+from .running import WALKS, WalkSettings, run_walks, walked, write_walks
 from .scores import (
     RIGHT_LEVELS,
     SCALE_KM,
@@ -49,7 +61,9 @@ from .scores import (
     score_guesses,
 )
 from .statistics import GraphStatistics, SetStatistics, describe
+from .step_answers import StepAnswer, read_step_answer
 from .views import Arrow, Camera, FolderViews, encoded, fill_of, view, with_arrows
+from .walk_files import Walked, actions_taken, read_walks, scores_after, still_walking
 from .walks import FEWEST_STEPS, boundary, coverage, steps_from_center
 
 __all__ = [
@@ -78,7 +92,6 @@ __all__ = [
     "Step",
     "ActionRefusedError",
     "Panoramas",
-    "Picture",
     "FolderViews",
     "PanoramaFolder",
     "read_panorama",
@@ -92,6 +105,17 @@ __all__ = [
     "COLOURS",
     "MAX_STEPS",
     "name_of_way",
+    "run_walks",
+    "WalkSettings",
+    "WalkRules",
+    "WalkingAgent",
+    "take_step",
+    "walked",
+    "write_walks",
+    "WALKS",
+    "wander_prompt",
+    "StepAnswer",
+    "read_step_answer",
     "benchmark_of",
     "score_guesses",
     "WanderScores",
@@ -106,6 +130,20 @@ __all__ = [
     "ReportedRow",
     "reported_rows",
     "reported_gains",
+    "read_walks",
+    "Walked",
+    "actions_taken",
+    "still_walking",
+    "scores_after",
+    "ask_for_places",
+    "PosingSettings",
+    "Proposals",
+    "Proposal",
+    "read_proposals",
+    "places_csv",
+    "PLACES",
+    "PLACES_EACH",
+    "CONTINENTS",
     "spread",
     "Spread",
     "Grid",

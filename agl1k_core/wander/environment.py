@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from agl1k_core.errors import Agl1kError
+from agl1k_core.models import Picture
 from agl1k_core.wander.graph import Edge, Graph, Node, turn_to, within_circle
 
 #: Steps of a walk, the guess included (as in the authors' code).
@@ -127,14 +128,6 @@ class Step:
     action: Action | None
     after: State
     note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """An encoded image and its media type, such as ``image/jpeg``."""
-
-    data: bytes
-    media_type: str
 
 
 class Panoramas(Protocol):

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from scipy.ndimage import map_coordinates
 
 from agl1k_core.extras import Deferred
-from agl1k_core.wander.environment import Picture, State
+from agl1k_core.models import Picture
+from agl1k_core.wander.environment import State
 from agl1k_core.wander.graph import turn_to
 from agl1k_core.wander.panoramas import Panorama, PanoramaFolder
 

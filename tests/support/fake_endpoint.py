@@ -254,7 +254,7 @@ def pictures_in(body: Json) -> list[bytes]:
     content = body["messages"][-1]["content"]
     parts = content if isinstance(content, list) else []
     urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
-    return [base64.b64decode(url.removeprefix("data:image/png;base64,")) for url in urls]
+    return [base64.b64decode(url.partition(",")[2]) for url in urls]
 
 
 def bars_in(png: bytes) -> int:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from typer.testing import CliRunner, Result
 
 from agl1k_core.cli.main import app
+from tests.support.fake_endpoint import FakeEndpoint, fake_endpoint
 from tests.support.graphs import crossing, street, write
+from tests.support.processes import ROOT
+from tests.support.waiting import PATIENCE_S, eventually
 
 
 def run(*arguments: object) -> Result:
@@ -132,3 +140,157 @@ def test_board_as_a_page_escapes_names(twelve: Path) -> None:
     text = page.read_text("utf-8")
     assert "&lt;b&gt;odd" in text
     assert "<b>odd" not in text
+
+
+# --- run, propose, spread, trend
+
+CHAT = """
+import json
+
+def chat(messages):
+    assert any(part["type"] == "image" for part in messages[-1]["content"])
+    text = messages[-1]["content"][-1]["text"]
+    guess = {"latitude": 0.0009, "longitude": 0.0, "uncertain": "all"}
+    action = "guess" if "2 steps are left" in text else "rotate"
+    return json.dumps({**guess, "action": {"name": action, "degrees": 30}})
+"""
+
+
+@pytest.fixture
+def walkable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three graphs with panoramas, and a model that turns twice before it guesses."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "walker_chat.py").write_text(CHAT)
+    (tmp_path / "panoramas").mkdir()
+    for number in range(3):
+        prefix = f"g{number}n"
+        write(tmp_path / "graphs", street(lat=0, lon=number, prefix=prefix), f"g{number}.json")
+        for node in range(21):
+            Image.new("RGB", (64, 32), (node, 0, 0)).save(
+                tmp_path / f"panoramas/{prefix}{node}.png"
+            )
+    return tmp_path
+
+
+def test_run_then_score(walkable: Path) -> None:
+    arguments = ("graphs", "-p", "panoramas", "--python", "walker_chat:chat")
+    result = run("run", *arguments, "-o", "acting")
+    assert result.exit_code == 0, result.stderr
+    assert "3 of 3 clips answered" in result.stdout
+    assert run("run", *arguments, "-o", "at-once", "--steps", 1).exit_code == 0
+    scored = run("score", "acting", "-g", "graphs", "--against", "at-once")
+    assert "acting: 3 graphs, 3 answered" in scored.stdout
+    assert "Actions: rotate 6, move 0, back 0, guess 3, lost 0" in scored.stdout
+    assert "acting less at-once" in scored.stdout
+    told = json.loads(run("score", "acting", "-g", "graphs", "--json").stdout)
+    assert told["actions"]["rotate"] == 6
+    assert len(told["after"]) == 3
+    assert told["metrics"]["street_recall"] == pytest.approx(1 / 3)
+    resumed = run("run", *arguments, "-o", "acting", "--steps", 3)
+    assert resumed.exit_code == 1
+    assert "steps of a walk was 4, now it is 3" in resumed.stderr
+
+
+def test_run_refuses_missing_panoramas_unless_they_are_skipped(walkable: Path) -> None:
+    (walkable / "panoramas" / "g1n5.png").unlink()
+    arguments = ("graphs", "-p", "panoramas", "--python", "walker_chat:chat", "-o", "run")
+    refused = run("run", *arguments)
+    assert refused.exit_code == 1
+    assert "g1: 1 nodes have no panorama, such as g1n5" in refused.stderr
+    assert not (walkable / "run").exists()
+    skipped = run("run", *arguments, "--skip-broken")
+    assert "Left out: g1" in skipped.stderr
+    assert "2 of 2 clips answered" in skipped.stdout
+
+
+PROPOSE = """
+def ask(audio, prompt):
+    return '{"places": [{"latitude": 1, "longitude": 2}, {"latitude": 91, "longitude": 0}]}'
+"""
+
+
+def test_propose_shows_what_cannot_be_used_and_the_spread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "proposer_ask.py").write_text(PROPOSE)
+    result = run("propose", "--python", "proposer_ask:ask", "-o", "places", "--places", 2, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert "Africa, hard: place 2 has no coordinates" in result.stderr
+    told = json.loads(result.stdout)
+    assert (told["n"], told["occupancy"], told["nearest_km"]) == (18, 1 / 1536, 0)
+    table = run("spread", "places/places.csv", "--rows", 1, "--columns", 2)
+    assert "occupancy                          0.5000" in table.stdout
+
+
+def test_trend_of_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    lines = ["hard,60", "hard,64", "medium,70", "medium,74", "Easy,82", "80,84"]
+    path.write_text("\n".join(["level,score", *lines]))
+    told = json.loads(run("trend", path, "--json").stdout)
+    assert (told["df"], told["spearman"]) == ([2, 3], 1)
+    assert told["slope"] == pytest.approx(0.35)
+    assert "F(2, 3)" in run("trend", path).stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "told"),
+    [
+        ("spread", "lat,lon\n1,2", "there is no column 'latitude'"),
+        ("spread", "latitude,longitude\n95,2", "is not a number from -90 to 90"),
+        ("spread", "latitude,longitude\n5,", "not both given"),
+        ("spread", "latitude,longitude\n", "no rows"),
+        ("trend", "level,score\nhardest,2", "is not a number"),
+        ("trend", "level,score\nhard,2", "at least three levels"),
+    ],
+)
+def test_tables_that_cannot_be_measured(tmp_path: Path, command: str, text: str, told: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    result = run(command, path)
+    assert result.exit_code == 1
+    assert told in result.stderr
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_a_killed_run_resumes_without_asking_twice(walkable: Path) -> None:
+    said = json.dumps({"latitude": 1, "longitude": 2, "action": {"name": "rotate", "degrees": 45}})
+    with fake_endpoint(
+        answer=lambda sound, prompt: "ready" if "word ready" in prompt else said,
+        delay_s=lambda number: 0.05,
+    ) as fake:
+        command = [
+            sys.executable, "-m", "agl1k_core", "wander", "run", str(walkable / "graphs"),
+            "-p", str(walkable / "panoramas"), "-o", str(walkable / "run"),
+            "--model", fake.model, "--base-url", fake.url, "--concurrency", "1",
+        ]  # fmt: skip
+        for _ in range(3):
+            kill_after_two_more(fake, start(command))
+        _, errors = start(command).communicate(timeout=PATIENCE_S)
+    events = [
+        json.loads(line) for line in (walkable / "run/journal.jsonl").read_text().splitlines()
+    ]
+    answered = Counter((e["clip"], e["step"]) for e in events if e["line"] == "reply")
+    assert answered == Counter({(f"g{g}", s): 1 for g in range(3) for s in range(4)}), errors
+    lines = (walkable / "run/walks.jsonl").read_text().splitlines()
+    actions = [[step["action"]["name"] for step in json.loads(line)["steps"]] for line in lines]
+    assert actions == [["rotate", "rotate", "rotate", "guess"]] * 3
+
+
+def kill_after_two_more(fake: FakeEndpoint, process: subprocess.Popen[bytes]) -> None:
+    """Kill a run once it has asked two more questions."""
+    goal = len(fake.about_clips) + 2
+    eventually(lambda: len(fake.about_clips) >= goal or process.poll() is not None)
+    process.kill()
+    process.communicate()
+    eventually(lambda: fake.under_way == 0)
+
+
+def start(command: list[str]) -> subprocess.Popen[bytes]:
+    env = {**os.environ, "NO_PROXY": "127.0.0.1"}
+    return subprocess.Popen(
+        command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
