@@ -1,12 +1,14 @@
-"""``python -m perf [NAME…]``: run them one after the other and print one table.
+"""``python -m perf [NAME…] [--players 50,200]``: run them one after the other, print one table.
 
 The exit code is 1 if a limit is missed.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from perf import (
     asking,
@@ -19,6 +21,7 @@ from perf import (
     sound,
     start,
     storing,
+    visits,
 )
 from perf.table import Measured, show
 
@@ -30,24 +33,39 @@ BENCHMARKS: Mapping[str, Callable[[], Iterable[Measured]]] = {
     "start": start.run,
     "first_load": first_load.run,
     "players": players.run,
+    "visits": visits.run,
     "sound": sound.run,
     "storing": storing.run,
     "asking": asking.run,
 }
 
 
-def main(names: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Run the named benchmarks, or all."""
-    unknown = [name for name in names if name not in BENCHMARKS]
+    parser = argparse.ArgumentParser(prog="python -m perf")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("--players", type=_counts, help="numbers of players, such as 50,200")
+    wanted = parser.parse_args(arguments)
+    unknown = [name for name in wanted.names if name not in BENCHMARKS]
     if unknown:
         print(f"No such benchmark: {', '.join(unknown)}. There are: {', '.join(BENCHMARKS)}.")
         return 2
+    benchmarks = dict(BENCHMARKS)
+    if wanted.players:
+        benchmarks["players"] = partial(players.run, wanted.players)
     results: list[Measured] = []
-    for name in names or BENCHMARKS:
+    for name in wanted.names or benchmarks:
         print(f"{name} …", flush=True)
-        results += BENCHMARKS[name]()
+        results += benchmarks[name]()
     show(results)
     return 0 if all(result.passed for result in results) else 1
+
+
+def _counts(text: str) -> list[int]:
+    counts = [int(part) for part in text.split(",")]
+    if min(counts) < 1:
+        raise ValueError
+    return counts
 
 
 if __name__ == "__main__":

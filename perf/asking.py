@@ -55,8 +55,8 @@ class Memory:
 
 def run() -> Iterator[Measured]:
     """The time beside the endpoint's own, processor time per clip, and memory."""
-    with serving(["-m", "perf.asking"]) as (url, _), tempfile.TemporaryDirectory() as folder:
-        yield from measure(url, Path(folder), N_CLIPS)
+    with serving(["-m", "perf.asking"]) as server, tempfile.TemporaryDirectory() as folder:
+        yield from measure(server.url, Path(folder), N_CLIPS)
 
 
 def measure(url: str, folder: Path, n_clips: int) -> Iterator[Measured]:

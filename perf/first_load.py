@@ -49,15 +49,15 @@ def run() -> Iterator[Measured]:
         print("first_load: skipped, chromium is not installed")
         return
     with (
-        serving(OUR_APP, "/healthz") as (our_url, _),
-        serving(EMPTY_GRADIO) as (empty_url, _),
+        serving(OUR_APP, "/healthz") as our_app,
+        serving(EMPTY_GRADIO) as empty_page,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=chromium, args=_FLAGS)
         ours, empty = [], []
         for _ in range(_ROUNDS):
-            ours.append(load(browser, our_url, ["page", "map", "clip"]))
-            empty.append(load(browser, empty_url, ["page"]))
+            ours.append(load(browser, our_app.url, ["page", "map", "clip"]))
+            empty.append(load(browser, empty_page.url, ["page"]))
         browser.close()
     yield from _sizes(ours[-1], empty[-1])
     yield from _times(ours, empty)

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -24,27 +25,62 @@ EMPTY_GRADIO = (
     "theme=gr.themes.Base(font='sans-serif', font_mono='monospace')); "
     "uvicorn.run(app, port=int(os.environ['PORT']), log_level='warning')",
 )
+#: The same with one button, whose event is ``/gradio_api/run/press``.
+ONE_BUTTON = (
+    "-c",
+    EMPTY_GRADIO[1].replace(
+        "page = gr.Blocks();",
+        "page = gr.Blocks(); page.__enter__(); text = gr.Textbox(); gr.Button().click("
+        "lambda given: given, text, text, queue=False, api_name='press'); page.__exit__();",
+    ),
+)
+#: One route, ``POST /plain``, that only answers.
+PLAIN_ROUTE = (
+    "-c",
+    "import os, uvicorn; from fastapi import FastAPI, Request; app = FastAPI()\n"
+    "@app.get('/')\nasync def ready() -> str: return 'ready'\n"
+    "@app.post('/plain')\n"
+    "async def plain(asked: Request) -> dict[str, int]: return {'size': len(await asked.body())}\n"
+    "uvicorn.run(app, port=int(os.environ['PORT']), log_level='warning')",
+)
 _PATIENCE_S = 120
 
 
-@contextmanager
-def serving(arguments: Sequence[str], path: str = "/") -> Iterator[tuple[str, float]]:
-    """Run Python with ``arguments`` until the block ends.
+@dataclass(frozen=True)
+class Serving:
+    """A server: its URL, the seconds until it answered, and its process."""
 
-    Yields the server's URL and the seconds that it took until it answered ``path``.
-    """
+    url: str
+    started_s: float
+    pid: int
+
+    def cpu_s(self) -> float:
+        """Processor time of all its threads so far, in seconds."""
+        tasks = Path(f"/proc/{self.pid}/task").glob("*/schedstat")
+        return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+
+    def memory_mb(self) -> float:
+        """Its memory at present, in MB of 1,000,000 bytes."""
+        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+@contextmanager
+def serving(arguments: Sequence[str], path: str = "/") -> Iterator[Serving]:
+    """Run Python with ``arguments`` until the block ends, once it answers ``path``."""
     port = _free_port()
     url = f"http://127.0.0.1:{port}"
     with tempfile.TemporaryDirectory() as folder:
         env = os.environ | {
             "PORT": str(port), "AGL1K_DATA": folder, "GRADIO_ANALYTICS_ENABLED": "False",
+            "AGL1K_ROUNDS_PER_HOUR": "1000000",
         }  # fmt: skip
         env = {name: value for name, value in env.items() if name != "AGL1K_DATABASE"}
         began = time.perf_counter()
         process = subprocess.Popen([sys.executable, *arguments], cwd=ROOT, env=env)
         try:
             _wait_for(url + path, process)
-            yield url, time.perf_counter() - began
+            yield Serving(url, time.perf_counter() - began, process.pid)
         finally:
             process.terminate()
             try:

@@ -27,8 +27,8 @@ def run() -> Iterator[Measured]:
 
 
 def _until_it_answers(arguments: Sequence[str], path: str) -> float:
-    with serving(arguments, path) as (_, seconds):
-        return seconds
+    with serving(arguments, path) as server:
+        return server.started_s
 
 
 def _import_alone() -> float:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
+from fastapi import FastAPI, Response
 
 from agl1k_core.audio import AcousticFilters
 from agl1k_core.benchmarks import Benchmark
@@ -17,9 +21,12 @@ from agl1k_core.predictions import read_predictions
 from agl1k_core.scoring import evaluate
 from app import create_app
 from perf import __main__ as command
-from perf import asking, curating, data, million, players, row_by_row, scoring, table
+from perf import asking, curating, data, million, players, row_by_row, scoring, table, visits
+from perf.servers import Serving
 from perf.table import Measured
 from tests.support import tagger_models
+from tests.support.served import served
+from tests.support.waiting import PATIENCE_S
 from web.settings import Settings
 
 
@@ -69,23 +76,58 @@ def test_the_million_is_measured_at_any_size() -> None:
     assert million.measure(300).keys() == {"read_s", "score_s", "cpu_s", "before_gb", "peak_gb"}
 
 
-def test_players_find_the_handlers_of_the_page(tmp_path: Path) -> None:
-    app = create_app(Settings.from_env({"AGL1K_DATA": str(tmp_path)}))
+@pytest.fixture(scope="module")
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("perf")
+    app = create_app(Settings.from_env({"AGL1K_DATA": str(folder), "AGL1K_BUSY_MS": "1000000"}))
+    with served(app) as url:
+        yield url
 
-    async def play_a_clip() -> players.Tally:
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-            handlers = players.find_handlers((await client.get("/config")).json())
-            tally = players.Tally()
-            await players.play_clips(client, handlers, tally, n_clips=6, think_s=(0, 0))
-            return tally
 
-    try:
-        tally = asyncio.run(play_a_clip())
-    finally:
-        app.state.services.close()
+def test_players_play_as_the_page_does(app_url: str) -> None:
+    quick = partial(players.play, think_s=(0, 0))
+    tally = asyncio.run(players.crowd(app_url, 3, quick, 10))
     assert tally.errors == []
-    assert len(tally.submits) == 6
+    made = {name: len(seconds) for name, seconds in tally.seconds.items()}
+    assert made["open"] == 3
+    assert made["guess"] == made["next"] > 15
+    assert made["again"] >= 3
+    assert made["clip"] == made["next"] + 3
+
+
+def test_processor_time_is_measured_by_call(app_url: str) -> None:
+    server = Serving(app_url, 0, os.getpid())
+    spent = asyncio.run(players.cpu_of_calls(server, 6))
+    assert {name: len(seconds) for name, seconds in spent.items()} == {"guess": 6, "next": 6}
+    assert min(map(max, spent.values())) > 0
+    assert server.memory_mb() > 10
+
+
+def test_players_who_are_told_to_wait_come_again() -> None:
+    app, asked = FastAPI(), list[int]()
+
+    @app.post("/plain")
+    def full_at_first() -> Response:
+        asked.append(1)
+        return Response(status_code=503 if len(asked) < 3 else 200, headers={"Retry-After": "0"})
+
+    async def ask() -> players.Tally:
+        tally = players.Tally()
+        browser = players.Browser(url, tally)
+        await browser.timed("call", "POST", "/plain")
+        await browser.http.aclose()
+        return tally
+
+    with served(app) as url:
+        tally = asyncio.run(ask())
+    assert (tally.n_told_to_wait, len(tally.seconds["call"]), tally.errors) == (2, 1, [])
+
+
+def test_visits_are_those_of_the_page(app_url: str) -> None:
+    config = httpx.get(f"{app_url}/config", timeout=PATIENCE_S).json()
+    assert visits.loaded_events(config)
+    asyncio.run(visits.visit_often(app_url, 3))
+    assert asyncio.run(visits.loop_pages(app_url, 0.3, 2)) >= 2
 
 
 def test_limits_decide_the_exit_code(
