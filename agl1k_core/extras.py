@@ -21,7 +21,8 @@ _EXTRAS = {
     "PIL": ("wander", "Reading panoramas"),
     "gradio": ("app", "Serving pages"),
     "sqlalchemy": ("app", "Keeping a server"),
-    "pyarrow": ("app", "Reading Parquet files"),
+    "inspect_ai": ("inspect", "Asking models by Inspect"),
+    "pyarrow": ("parquet", "Reading Parquet files and logs of Inspect"),
 }
 
 

@@ -95,5 +95,5 @@ class CauseReview(Desk):
         return replace(answer, reason=self._misses[clip.key].said) if answer else None
 
     def tally(self, counts: Mapping[str, int]) -> list[str]:
-        """See ``Desk.tally``: without causes that no miss has."""
-        return [f"{counts[cause]} {cause}" for cause in CAUSES if counts[cause]]
+        """See ``Desk.tally``: one number, as a line that grows would move the buttons."""
+        return [f"{sum(counts[cause] for cause in CAUSES)} sorted"]

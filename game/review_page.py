@@ -83,7 +83,8 @@ def build_page(review: Desk, clips: ClipStore, wording: Wording = _REVIEW) -> gr
     with gr.Blocks(title=wording.title) as page:
         gr.HTML(frame.header_html(), padding=False)
         key = gr.State("")
-        with gr.Column(elem_classes="agl-stage agl-review"):
+        many = " agl-many" if len(wording.choices) > 2 else ""
+        with gr.Column(elem_classes=f"agl-stage agl-review{many}"):
             status = gr.HTML(padding=False, elem_classes="agl-area-status", elem_id="agl-status")
             sound = ClipPlayer(padding=False, elem_classes="agl-area-sound", elem_id="agl-sound")
             world = WorldMap(

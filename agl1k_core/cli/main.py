@@ -16,6 +16,7 @@ from agl1k_core.cli import (
     causes,
     cutting,
     fetching,
+    inspecting,
     listening,
     localizability,
     running,
@@ -37,6 +38,7 @@ app.add_typer(fetching.app)
 app.add_typer(running.app)
 app.add_typer(causes.app)
 app.add_typer(listening.app)
+app.add_typer(inspecting.app)
 app.add_typer(cutting.app)
 app.add_typer(building.app)
 app.add_typer(serving.app)

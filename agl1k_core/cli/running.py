@@ -144,7 +144,7 @@ def run(
     with tqdm(unit="clip", disable=None) as bar:
         listeners = listeners_on(bar)
         result, stopped = models.run_model(
-            on, asked, settings, output, limits, listeners, benchmark_spec=_spec(benchmark)
+            on, asked, settings, output, limits, listeners, benchmark_spec=benchmark_spec(benchmark)
         )
     _show_run(result, on)
     if stopped:
@@ -240,7 +240,7 @@ def _show_dry_run(report: Mapping[str, Any], sent: Submittable) -> None:
         say(f"{label}: {value}")
 
 
-def _spec(benchmark: str | None) -> str:
+def benchmark_spec(benchmark: str | None) -> str:
     """The benchmark's name or absolute path, by which ``rescore`` finds it in any folder."""
     spec = benchmark or Config.from_env().benchmark
     return str(Path(spec).absolute()) if Path(spec).exists() else spec

@@ -25,7 +25,7 @@ from .results import RunResult, benchmark_of_run, cost_text, write_results
 from .runner import Progress
 from .session import Listeners, RunLimits, run_model
 from .settings import Control, RunSettings, refuse_agent_without_sound
-from .sounds import AudioFormat, Treatment, read_samples
+from .sounds import AudioFormat, Treatment, prepare, read_samples
 from .spending import Price
 from .steps import answers_after, read_steps, still_asking
 from .submission import BoardServer, ModelCard, Submittable, submittable
@@ -58,6 +58,7 @@ __all__ = [
     "still_asking",
     "read_steps",
     "Treatment",
+    "prepare",
     "AudioFormat",
     "Control",
     "refuse_agent_without_sound",

@@ -41,6 +41,7 @@ from agl1k_core.inputs import (
     unpacked,
 )
 from agl1k_core.predictions import doubts
+from agl1k_core.predictions.eval_logs import eval_samples
 from agl1k_core.predictions.formats import read_records
 from agl1k_core.predictions.harnesses import as_records
 from agl1k_core.predictions.keys import Keys
@@ -169,7 +170,7 @@ def read_predictions(
     try:
         content = _content_of(source, max_bytes)
         hashed = _Hash(content if isinstance(content, bytes) else None)
-        inside = unpacked(content, max_bytes) if isinstance(content, bytes) else content
+        inside = _inside(content, max_bytes)
         most = len(benchmark) + _MOST_SURPLUS
         records = read_records(inside, problems, most, reading.keys.is_clip)
         tables = [reading.table(as_records(part, benchmark.resolve)) for part in records]
@@ -192,6 +193,14 @@ class _Hash:
         """The hash; empty for predictions that are no file."""
         self._thread.join()
         return self._digest.hexdigest() if self._is_file else ""
+
+
+def _inside(content: bytes | list[object], max_bytes: int) -> bytes | list[object]:
+    """What a file contains: the samples of a log of Inspect, or the bytes that are packed in it."""
+    if not isinstance(content, bytes):
+        return content
+    samples = eval_samples(content, max_bytes)
+    return unpacked(content, max_bytes) if samples is None else samples
 
 
 def _name_of(source: object) -> str:

@@ -183,8 +183,8 @@ def _cells(column: object) -> list[object] | None:
 
 
 def _wrapped(tree: Mapping[str, object]) -> object | None:
-    """What an object with a name such as "predictions" contains."""
-    for name in _WRAPPERS:
+    """What an object with a name such as "predictions" contains; a list before an object."""
+    for name in sorted(_WRAPPERS, key=lambda name: not isinstance(tree.get(name), list)):
         value = tree.get(name)
         some = list(value.values()) if isinstance(value, dict) else value
         if isinstance(some, list) and any(isinstance(item, dict | list) for item in some):

@@ -58,9 +58,9 @@ def test_a_cause_is_stored_at_once_and_the_next_miss_follows(
     again.decide("clip-002", G)
     status = again.sheet("clip-002").status
     assert "Clip 2 of 2" in status
-    assert "1 Bird Bias, 1 Educated Guess, 0 to decide" in status
+    assert "2 sorted, 0 to decide" in status
     again.undo()
-    assert "1 Bird Bias, 1 to decide" in again.sheet("clip-002").status
+    assert "1 sorted, 1 to decide" in again.sheet("clip-002").status
 
 
 def test_all_that_the_model_said_stands_beside_the_truth(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import re
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from agl1k_core.benchmarks import Benchmark, Clip, read_demo, read_folder
@@ -73,6 +75,30 @@ def inspect(key: str) -> dict[str, object]:
     return {"id": key, "epoch": 1, "input": "?", "target": "Rome", "output": output}
 
 
+def eval_log(samples: dict[str, dict[str, object]], *, zstandard: bool = False) -> bytes:
+    """An archive as Inspect writes it, packed with deflate or as two frames of Zstandard."""
+    file = io.BytesIO()
+    contents = {"header.json": b"{}", **{name: as_json(tree) for name, tree in samples.items()}}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED if zstandard else zipfile.ZIP_DEFLATED) as z:
+        for name, content in contents.items():
+            half = len(content) // 2
+            parts = [content[:half], content[half:]]
+            packed = b"".join(pa.compress(part, "zstd", asbytes=True) for part in parts)
+            z.writestr(name, packed if zstandard else content)
+    data = file.getvalue()
+    return with_method_93(data) if zstandard else data
+
+
+def with_method_93(data: bytes) -> bytes:
+    """An archive of stored entries that says they are packed with Zstandard."""
+    for signature, at in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        start = data.find(signature)
+        while start >= 0:
+            data = data[: start + at] + b"\x5d\x00" + data[start + at + 2 :]
+            start = data.find(signature, start + 4)
+    return data
+
+
 def feature(key: str, **more: object) -> dict[str, object]:
     geometry = {"type": "Point", "coordinates": [-2.5, 1.5]}
     return {"type": "Feature", "properties": {"key": key}, "geometry": geometry, **more}
@@ -91,6 +117,11 @@ SHAPES = {
         + [f"{key}\t?\t9.5, 9.5\tLatitude: 1.5, Longitude: -2.5\n" for key in KEYS]
     ).encode(),
     "Inspect": as_json({"version": 2, "eval": {}, "samples": list(map(inspect, KEYS))}),
+    "Inspect with results": as_json({"results": {"scores": [{"name": "geoscore"}], "n": 2},
+        "samples": list(map(inspect, KEYS))}),
+    "Inspect archive": eval_log({f"samples/{key}_epoch_1.json": inspect(key) for key in KEYS}),
+    "Inspect archive with Zstandard": eval_log(
+        {f"samples/{key}_epoch_1.json": inspect(key) for key in KEYS}, zstandard=True),
     "GeoJSON": as_json({"type": "FeatureCollection", "features": list(map(feature, KEYS))}),
     "GeoJSON ids": as_json({"type": "FeatureCollection", "features": [
         feature("", id=key, properties=None) for key in KEYS]}),
@@ -125,6 +156,34 @@ def test_a_shape_of_another_program_is_recognised(shape: str) -> None:
     assert found.lat.tolist() == [1.5, 1.5]
     assert found.lon.tolist() == [-2.5, -2.5]
     assert found.warnings == ()
+
+
+LOG = eval_log({"samples/a_epoch_1.json": inspect("paris_1")}, zstandard=True)
+
+
+@pytest.mark.parametrize(
+    ("log", "message"),
+    [
+        (eval_log({}), "The log of Inspect has no samples"),
+        (eval_log({"samples/a_epoch_1.json": []}), "The log of Inspect is damaged"),  # type: ignore[dict-item]
+        (LOG.replace(b"\x28\xb5\x2f\xfd", b"\x00" * 4), "The log of Inspect is damaged"),
+        (eval_log({"samples/a_epoch_1.json": inspect("rome_9")}), "name no clip of the benchmark"),
+        (eval_log({f"samples/p_epoch_{n}.json": inspect("paris_1") for n in (1, 2)}), "paris_1"),
+    ],
+)
+def test_a_log_of_inspect_that_cannot_be_read_is_named(log: bytes, message: str) -> None:
+    with pytest.raises(FileRefusedError, match=message):
+        read_predictions(log, THREE)
+
+
+@pytest.mark.parametrize("zstandard", [False, True])
+def test_a_sample_that_fills_the_memory_is_refused(zstandard: bool) -> None:
+    bomb = {**inspect("paris_1"), "messages": "a" * 2**21}
+    log = eval_log({"samples/a_epoch_1.json": bomb}, zstandard=zstandard)
+    assert len(log) < 2**16
+    with pytest.raises(FileRefusedError, match="The log of Inspect is too large"):
+        read_predictions(log, THREE, max_bytes=2**20)
+    assert len(read_predictions(log, THREE, max_bytes=2**22)) == 1
 
 
 def test_failed_calls_in_logs_are_errors() -> None:
