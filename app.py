@@ -34,7 +34,7 @@ from game.dependencies import Content, ModelAnswers, Surroundings
 from game.handlers import Play
 from game.rounds import Game
 from game.screens import compile_templates, credits_html
-from game.tab import FORGET_LINK, PlayTab, build_play
+from game.tab import PLAYER_OF_BROWSER, build_play
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
 from leaderboard.client_api import build_endpoints
@@ -251,46 +251,38 @@ def build_page(services: Services) -> gr.Blocks:
     with Page(title="AGL1K: hear a place, find it on the map") as page:
         gr.HTML(frame.header_html(), padding=False)
         notice = gr.HTML(padding=False, elem_classes="agl-news")
-        tabs, tab, own_id = _build_tabs(services)
-        href = gr.Textbox(visible=False)
+        tabs = _build_tabs(services)
         page.load(
             lambda address: gr.update(selected=selected_tab(address, TABS)),
-            href,
+            gr.Textbox(visible=False),
             tabs,
             js="(_) => location.href",
             **QUIET,
         )
-        opened = page.load(
-            tab.open,
-            [*tab.inputs, href],
-            tab.outputs,
-            js="(player, round, history, _) => [player, round, history, location.href]",
-            **QUIET,
-        )
-        opened.then(None, js=FORGET_LINK)
-        opened.then(services.own_id, tab.inputs[0], own_id, **QUIET)
         page.load(services.notice, None, notice, **QUIET)
     return cast(gr.Blocks, page)
 
 
-def _build_tabs(services: Services) -> tuple[gr.Tabs, PlayTab, gr.Markdown]:
+def _build_tabs(services: Services) -> gr.Tabs:
     """Build the four tabs, with the game in the first and the player's id in the last."""
     settings, registry = services.settings, services.registry
     names = {slug: benchmark.name for slug, benchmark in registry.benchmarks.items()}
     scoring_queue = ScoringQueue()
     with gr.Tabs(elem_id="agl-tabs") as tabs:
         with gr.Tab("Play", id="play"):
-            tab = build_play(services.play, names, registry.default, tiles=settings.tiles)
+            build_play(services.play, names, registry.default, tiles=settings.tiles)
         with gr.Tab("Leaderboard", id="leaderboard"):
             build_leaderboard(services.boards, tiles=settings.tiles)
         with gr.Tab("Submit", id="submit"):
             build_submit(services.boards, settings, scoring_queue)
-        with gr.Tab("About", id="about"):
+        with gr.Tab("About", id="about") as about:
             gr.Markdown(frame.about_markdown(), elem_classes="agl-about")
             gr.HTML(credits_html(registry.benchmarks.values()), padding=False)
             own_id = gr.Markdown(elem_classes="agl-about")
+    token = gr.Textbox(visible=False)
+    about.select(services.own_id, token, own_id, js=PLAYER_OF_BROWSER, **QUIET)
     build_endpoints(services.boards, settings, scoring_queue)
-    return tabs, tab, own_id
+    return cast(gr.Tabs, tabs)
 
 
 @asynccontextmanager

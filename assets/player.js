@@ -5,14 +5,21 @@ const LEAP_S = 10;
 const PATIENCE_MS = 8000;
 const MEMORY = 'agl1k-volume';
 
-/** Bind a component to its audio element; returns the Player. */
-export function attach(gradio) {
-  return new Player(gradio);
+/** Bind a Gradio component, which passes clips as JSON in its props; returns the Player. */
+export function attach({ element, props, watch }) {
+  const player = new Player(element);
+  const load = (andPlay) => player.load(props.value ? JSON.parse(props.value) : null, andPlay);
+  watch('value', () => load(true));
+  watch('next_url', () => setTimeout(() => player.fetchAhead(props.next_url))); // after a new value, if both change
+  load(false);
+  player.fetchAhead(props.next_url);
+  return player;
 }
 
-class Player {
-  constructor({ element, props, watch }) {
-    Object.assign(this, { element, props, clip: null, failed: false });
+/** Plays one clip at a time; `element` holds the HTML of ui/player.py. */
+export class Player {
+  constructor(element) {
+    Object.assign(this, { element, clip: null, failed: false, nextUrl: '' });
     const find = (name) => element.querySelector(name);
     Object.assign(this, {
       root: find('.agl-player'), audio: find('audio'), playButton: find('.agl-play'),
@@ -24,15 +31,13 @@ class Player {
     this.listenToWave();
     this.listenToAudio();
     new ResizeObserver(() => this.drawWave()).observe(this.wave);
-    watch('value', () => this.load(true));
-    watch('next_url', () => setTimeout(() => this.fetchNext())); // after a new value, if both change
-    this.load(false);
   }
 
   // ---- the clip
 
-  load(andPlay) {
-    this.clip = this.props.value ? JSON.parse(this.props.value) : null;
+  /** `clip`: { url, peaks, duration_s, label }, as ui.player.clip_value has it, or null. */
+  load(clip, andPlay) {
+    this.clip = clip;
     this.failed = false;
     this.retry.hidden = true;
     this.root.setAttribute('aria-label', this.clip?.label || 'Clip player');
@@ -84,9 +89,14 @@ class Player {
     return Number.isFinite(this.audio.duration) ? this.audio.duration : this.clip?.duration_s ?? 0;
   }
 
-  /** Fetch the next clip into the cache, once this one is loaded. */
+  /** Fetch the clip at `url`, if there is one, into the cache once this one is loaded. */
+  fetchAhead(url) {
+    this.nextUrl = url;
+    this.fetchNext();
+  }
+
   fetchNext() {
-    const { next_url: url } = this.props;
+    const url = this.nextUrl;
     if (!url || url === this.fetched || this.audio.readyState < HTMLMediaElement.HAVE_ENOUGH_DATA) return;
     this.fetched = url;
     fetch(new URL(url, document.baseURI), { priority: 'low' })

@@ -1,7 +1,5 @@
-// The map component: a pin for the guess, and what Python has it show. The Leaflet map itself
-// is created by folium's script; ui/worldmap.py passes it here. Leaflet is the global L.
-import { BaseMap } from './map/basemap.js';
-import { pointsLayer } from './map/points.js';
+// The map: a pin for the guess, and what Python has it show. Its HTML is in ui/worldmap.py.
+// Leaflet is the global L.
 
 const HOME = [22, 8];
 const PINS = {
@@ -24,10 +22,32 @@ const PINS = {
   },
 };
 
-/** Bind a component to its folium map; returns the WorldMap. */
-export async function attach(gradio, map) {
-  await styleSheet('worldmap.css');
-  return new WorldMap(gradio, map);
+/** Draw the map of a Gradio component, which passes pins and commands in its props. */
+export async function attach({ element, props, watch }) {
+  const world = await createMap(element, props, (value) => { props.value = value; });
+  watch('cmd', () => world.obey(props.cmd));
+  watch('value', () => world.followValue(props.value));
+  if (props.cmd) world.obey(props.cmd);
+  else world.followValue(props.value);
+  return world;
+}
+
+/**
+ * Draw a map in `element`, which holds the HTML of ui/worldmap.py; returns the WorldMap.
+ *
+ * `changed` receives the pin as JSON, or null, whenever it changes. With `readonly`, no pin can be
+ * dropped; `tiles` is the URL template of a raster layer, `leaflet` the address of Leaflet.
+ */
+export async function createMap(element, options, changed) {
+  const [parts] = await Promise.all([loadParts(options.leaflet), styleSheet('worldmap.css')]);
+  return new WorldMap(element, options, changed, parts);
+}
+
+/** The parts of the map that need Leaflet when they are loaded. */
+async function loadParts(leaflet) {
+  await import(new URL(leaflet, document.baseURI));
+  const [{ BaseMap }, { pointsLayer }] = await Promise.all([import('./map/basemap.js'), import('./map/points.js')]);
+  return { BaseMap, pointsLayer };
 }
 
 /** Wait for the style sheet, whose colours the canvas uses: Gradio only waits for scripts. */
@@ -40,9 +60,11 @@ async function styleSheet(name) {
 const PIN_KEY = 'agl1k-pin';
 
 class WorldMap {
-  constructor({ element, props, watch }, map) {
-    Object.assign(this, { element, props, map, pin: null, locked: false });
-    this.frame = map.getContainer();
+  constructor(element, options, changed, { BaseMap, pointsLayer }) {
+    const frame = element.querySelector('.agl-world');
+    const map = L.map(frame, { center: HOME, zoom: 1 });
+    Object.assign(this, { element, options, changed, pointsLayer, frame, map });
+    Object.assign(this, { value: null, pin: null, locked: false });
     this.status = element.querySelector('.agl-map-status');
     this.scene = null; // draws the revealed places, again whenever the view moves around the world
     this.layers = L.layerGroup().addTo(map);
@@ -61,20 +83,16 @@ class WorldMap {
     this.prepareFrame();
     this.listen();
     this.showRaster();
-    watch('cmd', () => this.obey(props.cmd));
-    watch('value', () => this.followValue());
-    if (props.cmd) this.obey(props.cmd);
-    else this.followValue();
   }
 
   prepareFrame() {
-    const { frame, props } = this;
+    const { frame, options } = this;
     frame.setAttribute('role', 'application');
     const hint = 'Arrow keys move the map, plus and minus zoom';
-    frame.setAttribute('aria-label', props.readonly
-      ? `${props.map_label}. ${hint}.`
-      : `${props.map_label}. ${hint}, Enter or Space drops the pin at the crosshair.`);
-    if (!props.readonly) return;
+    frame.setAttribute('aria-label', options.readonly
+      ? `${options.map_label}. ${hint}.`
+      : `${options.map_label}. ${hint}, Enter or Space drops the pin at the crosshair.`);
+    if (!options.readonly) return;
     this.map.scrollWheelZoom.disable(); // it would block the scrolling of a long page
     this.map.on('focus', () => this.map.scrollWheelZoom.enable());
     this.map.on('blur', () => this.map.scrollWheelZoom.disable());
@@ -99,7 +117,7 @@ class WorldMap {
 
   /** Raster tiles cover the drawn land, but only once the first one has arrived. */
   showRaster() {
-    const { tiles } = this.props;
+    const { tiles } = this.options;
     if (!tiles) return;
     const probe = new Image();
     probe.onload = () => {
@@ -112,7 +130,7 @@ class WorldMap {
 
   recolour() {
     this.base.recolour();
-    this.pointsLayer?.repaint();
+    this.pointsShown?.repaint();
   }
 
   // ---- the pin
@@ -129,12 +147,12 @@ class WorldMap {
   }
 
   drop(latlng) {
-    if (this.locked || this.props.readonly) return;
+    if (this.locked || this.options.readonly) return;
     clearTimeout(this.telling);
     this.putPin(latlng);
     const { lat, lng } = latlng.wrap();
     const value = { latitude: round(Math.max(-90, Math.min(90, lat))), longitude: round(lng) };
-    this.props.value = JSON.stringify(value);
+    this.setValue(value);
     if (this.pinOf) remember(this.pinOf, value);
     this.say(`Pin at ${this.inWords(latlng)}`);
     this.element.dispatchEvent(new CustomEvent('agl-pin', { bubbles: true, detail: value }));
@@ -155,9 +173,16 @@ class WorldMap {
     this.pin = null;
   }
 
-  followValue() {
-    if (this.locked) return;
-    const value = this.props.value ? JSON.parse(this.props.value) : null;
+  setValue(pin) {
+    this.value = pin && JSON.stringify(pin);
+    this.changed(this.value);
+  }
+
+  /** Show the pin that is given as JSON, or none. */
+  followValue(text) {
+    if (this.locked || (text || null) === this.value) return;
+    this.value = text || null;
+    const value = text ? JSON.parse(text) : null;
     if (value) this.putPin(this.nearView(L.latLng(value.latitude, value.longitude)));
     else this.removePin();
   }
@@ -187,21 +212,21 @@ class WorldMap {
   }
 
   updateLock() {
-    this.element.classList.toggle('agl-map-aiming', !this.locked && !this.props.readonly);
+    this.element.classList.toggle('agl-map-aiming', !this.locked && !this.options.readonly);
     if (this.pin?.dragging) this.pin.dragging[this.locked ? 'disable' : 'enable']();
   }
 
   clear() {
     this.scene = null;
     this.layers.clearLayers();
-    this.pointsLayer?.remove();
+    this.pointsShown?.remove();
     this.removePin();
   }
 
   reset({ view, pin_of: pinOf = '' }) {
     this.clear();
     this.locked = false;
-    this.props.value = null;
+    this.setValue(null);
     this.say('');
     if (view !== 'keep') this.goHome();
     this.pinOf = pinOf;
@@ -219,7 +244,7 @@ class WorldMap {
     if (!pin) return;
     const latlng = this.nearView(L.latLng(pin.latitude, pin.longitude));
     this.putPin(latlng);
-    this.props.value = JSON.stringify(pin);
+    this.setValue(pin);
     if (!this.map.getBounds().contains(latlng)) this.map.panTo(latlng, { animate: false });
   }
 
@@ -249,7 +274,7 @@ class WorldMap {
   points({ points }) {
     this.clear();
     this.locked = true;
-    this.pointsLayer = pointsLayer(points, this.base.colour).addTo(this.map);
+    this.pointsShown = this.pointsLayer(points, this.base.colour).addTo(this.map);
   }
 
   drawRound({ guess, guessed = 'your pin', label, turn, way, text = '' }) {

@@ -13,9 +13,12 @@ from msgspec import UNSET, Struct, UnsetType
 from game.handlers import screen_of
 from game.moves import Outcome
 from game.reveal import share_text
+from game.screens import day_choices, streak_html
 from game.views import (
     Challenger,
     Credit,
+    Dailies,
+    DailyEntry,
     Outline,
     Phase,
     Reveal,
@@ -112,6 +115,24 @@ class Fragments(Struct, frozen=True):
     result: str | None
 
 
+class DayFragments(Struct, frozen=True):
+    """For the page: (label, day) of each daily, the newest first, and the streak as HTML."""
+
+    days: list[tuple[str, str]]
+    streak: str
+
+
+class Days(Struct, frozen=True):
+    """A player's daily fives on one benchmark, newest first, and the current streak.
+
+    With ``?fragments=1``, also how the page shows them.
+    """
+
+    entries: tuple[DailyEntry, ...]
+    streak: Streak
+    fragments: DayFragments | UnsetType = UNSET
+
+
 class Answer(Struct, frozen=True):
     """The state of a round. Send ``player`` and ``round`` with the next call.
 
@@ -177,6 +198,14 @@ def answer_of(outcome: Outcome, href: str = "", *, fragments: bool = False) -> A
         share=share_text(view.summary, href) if view.summary else "",
         **more,
     )
+
+
+def days_of(dailies: Dailies, *, fragments: bool = False) -> Days:
+    """What the API answers about a player's dailies."""
+    entries, streak = dailies.entries, dailies.streak
+    if not fragments:
+        return Days(entries, streak)
+    return Days(entries, streak, DayFragments(day_choices(entries), streak_html(streak)))
 
 
 def _as_data(view: RoundView) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from agl1k_core.errors import Agl1kError, UnavailableError
 from game import api_description
-from game.answers import answer_of
+from game.answers import answer_of, days_of
 from game.calls import ROUTES, Playables, Refused, Route
 from game.moves import Moves
 from game.refusals import (
@@ -101,7 +101,9 @@ def _add_questions(router: APIRouter, moves: Moves) -> None:
         return answer_of(outcome, fragments=_wants_fragments(request))
 
     def days(request: Request) -> Any:
-        return moves.dailies(_player(request), request.query_params.get("benchmark", "")[:300])
+        benchmark = request.query_params.get("benchmark", "")[:300]
+        dailies = moves.dailies(_player(request), benchmark)
+        return days_of(dailies, fragments=_wants_fragments(request))
 
     def played(_: Request) -> Any:
         return Playables(moves.playable())

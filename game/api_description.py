@@ -9,10 +9,9 @@ from typing import Any
 import msgspec
 
 from agl1k_core import __version__
-from game.answers import Answer
+from game.answers import Answer, Days
 from game.calls import ROUTES, Playables, Refused
 from game.screens import api_html
-from game.views import Dailies
 
 _SCHEMAS = "#/components/schemas/"
 _STATUSES: Mapping[str, str] = {
@@ -45,7 +44,7 @@ _BENCHMARK = {
 def openapi() -> dict[str, Any]:
     """The OpenAPI document."""
     bodies = [route.body for route in ROUTES.values()]
-    types = [*dict.fromkeys([*bodies, Answer, Dailies, Playables, Refused])]
+    types = [*dict.fromkeys([*bodies, Answer, Days, Playables, Refused])]
     _, schemas = msgspec.json.schema_components(types, ref_template=f"{_SCHEMAS}{{name}}")
     return {
         "openapi": "3.1.0",
@@ -87,11 +86,11 @@ def _post(name: str) -> dict[str, Any]:
 def _gets() -> dict[str, Any]:
     state = _get("state", "The round that the player started last", Answer, "401", "404", "503")
     days = _get(
-        "dailies", "The daily fives, newest first, and the streak", Dailies, "401", "404", "503"
+        "dailies", "The daily fives, newest first, and the streak", Days, "401", "404", "503"
     )
     played = _get("benchmarks", "What can be played, the default first", Playables)
-    for asked, parameter in ((state, _FRAGMENTS), (days, _BENCHMARK)):
-        asked["get"] |= {"parameters": [parameter], "security": [{"player": []}]}
+    for asked, parameters in ((state, [_FRAGMENTS]), (days, [_BENCHMARK, _FRAGMENTS])):
+        asked["get"] |= {"parameters": parameters, "security": [{"player": []}]}
     return {"/api/play/state": state, "/api/play/dailies": days, "/api/play/benchmarks": played}
 
 

@@ -74,6 +74,11 @@ class Screen:
     history_entry: Mapping[str, object] | None = field(default=None)
 
 
+def stage_html(**parts: object) -> str:
+    """The elements of the play tab; ``parts`` are what templates/stage.html names."""
+    return _pages.get_template("stage.html").render(parts)
+
+
 def status_html(view: RoundView) -> str:
     """The state of the round, above the map."""
     answered = {reveal.position: reveal for reveal in view.reveals}
@@ -171,21 +176,3 @@ def message_html(text: str, *, is_error: bool = True) -> str:
     if not text:
         return ""
     return _pages.get_template("message.html").render(text=text, is_error=is_error)
-
-
-def history_html(entries: Sequence[object]) -> str:
-    """The rounds that this browser remembers, newest first; invalid entries are left out."""
-    rounds = [entry for entry in entries if isinstance(entry, dict) and _is_entry(entry)]
-    totals = [entry["total"] for entry in rounds]
-    return _pages.get_template("history.html").render(
-        rounds=rounds[::-1],
-        best=max(totals, default=0),
-        average=round(sum(totals) / max(1, len(totals))),
-        names=MODE_NAMES,
-    )
-
-
-def _is_entry(entry: Mapping[object, object]) -> bool:
-    numbers = all(isinstance(entry.get(name), int) for name in ("total", "max_total"))
-    texts = all(isinstance(entry.get(name), str) for name in ("finished_utc", "mode", "label"))
-    return numbers and texts and entry["mode"] in MODE_NAMES

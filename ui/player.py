@@ -33,7 +33,8 @@ _LOUD = _icon(
 )
 _MUTED = _icon("muted", f'{_SPEAKER}<path class="agl-stroke" d="M15.5 9.5l5 5M20.5 9.5l-5 5"/>')
 
-_TEMPLATE = f"""\
+#: The elements of a player without a clip.
+PLAYER_HTML = f"""\
 <div class="agl-player" role="group" data-state="empty">
   <audio preload="auto"></audio>
   <button type="button" class="agl-play" aria-label="Play">
@@ -80,7 +81,7 @@ class ClipPlayer(gr.HTML):
         super().__init__(
             value=value,
             label=label,
-            html_template=_TEMPLATE,
+            html_template=PLAYER_HTML,
             js_on_load=_script(),
             head=page_head(),
             apply_default_css=False,

@@ -22,7 +22,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import folium
 import gradio as gr
 
 from agl1k_core.errors import Agl1kError
@@ -58,18 +57,16 @@ class WorldMap(gr.HTML):
         cmd: Command | None = None,
         **kwargs: Any,
     ) -> None:
-        body, script = _folium_parts(height)
         super().__init__(
             value=value,
             label=label,
-            html_template=body,
-            js_on_load=script,
-            head=_component_head(),
+            html_template=map_html(height),
+            js_on_load=_script(),
+            head=page_head(),
             apply_default_css=False,
             readonly=readonly,
-            tiles=tiles,
-            map_label=label,
             cmd=cmd,
+            **map_options(label, tiles),
             **kwargs,
         )
 
@@ -77,42 +74,36 @@ class WorldMap(gr.HTML):
         return "html"
 
 
-def page_head() -> str:
-    """Tags for the head of the page that load the map's files early.
-
-    Leaflet is only preloaded there: Gradio does not wait for a script that is in the page already,
-    and the map's own script would sometimes run first.
-    """
-    return f'{_styles()}<link rel="preload" as="script" href="{leaflet_url("leaflet.js")}">'
-
-
-def _component_head() -> str:
-    return f'{_styles()}<script src="{leaflet_url("leaflet.js")}"></script>'
-
-
-def _styles() -> str:
-    addresses = (leaflet_url("leaflet.css"), static_url("worldmap.css"))
-    return "".join(f'<link rel="stylesheet" href="{address}">' for address in addresses)
-
-
-def _folium_parts(height: str) -> tuple[str, str]:
-    """HTML and script of a new folium map, without its header, which loads Leaflet from a CDN."""
-    folium_map = folium.Map(tiles=None, location=(20, 0), zoom_start=1, zoom_control=True)
-    root: Any = folium_map.get_root()
-    root.render()
-    body = (
-        f'<div class="agl-map" style="height:{height}">{root.html.render().strip()}'
+def map_html(height: str = HEIGHT) -> str:
+    """The elements of a map before it is drawn; ``height`` is a length in CSS."""
+    return (
+        f'<div class="agl-map" style="height:{height}"><div class="agl-world"></div>'
         f'{_CROSSHAIR}<p class="agl-map-status" role="status">Loading the map…</p></div>'
     )
-    script = (
-        f"{root.script.render()}\n"
+
+
+def map_options(label: str, tiles: str = "") -> dict[str, Any]:
+    """What ``createMap`` in assets/worldmap.js needs to know, besides the elements."""
+    return {"map_label": label, "tiles": tiles, "leaflet": leaflet_url("leaflet.js")}
+
+
+def page_head() -> str:
+    """Tags for the head of the page that load the map's files early."""
+    sheets = (leaflet_url("leaflet.css"), static_url("worldmap.css"))
+    modules = (leaflet_url("leaflet.js"), static_url("worldmap.js"))
+    links = [f'<link rel="stylesheet" href="{address}">' for address in sheets]
+    links += [f'<link rel="modulepreload" href="{address}">' for address in modules]
+    return "".join(links)
+
+
+def _script() -> str:
+    return (
         f"import(new URL('{static_url('worldmap.js')}', document.baseURI))"
-        f".then(({{ attach }}) => attach({{ element, props, watch }}, {folium_map.get_name()}))"
-        f".catch((error) => {{ console.error(error);"
+        ".then(({ attach }) => attach({ element, props, watch }))"
+        ".catch((error) => { console.error(error);"
         " element.querySelector('.agl-map-status').textContent ="
         " 'The map could not be loaded. Reload the page to try again.'; });"
     )
-    return body, script
 
 
 @dataclass(frozen=True, slots=True)

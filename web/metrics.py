@@ -27,7 +27,7 @@ from web.threads import Threads
 #: The beginnings of addresses that are counted together; all others are "other".
 GROUPS = (
     "/gradio_api/run", "/gradio_api/queue", "/gradio_api/upload", "/gradio_api", "/api/leaderboard",
-    "/clip", "/config", "/assets", "/static", "/healthz", "/readyz", "/metrics",
+    "/api/play", "/clip", "/config", "/assets", "/static", "/healthz", "/readyz", "/metrics",
 )  # fmt: skip
 _METHODS = ("GET", "HEAD", "POST")
 _BUCKETS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10)

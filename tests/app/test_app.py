@@ -222,14 +222,11 @@ def test_rounds_and_published_files_are_limited_per_hour(tmp_path: Path) -> None
     settings = settings_in(tmp_path, AGL1K_ROUNDS_PER_HOUR="1", AGL1K_PUBLISH_PER_HOUR="0")
     app = app_module.create_app(settings)
     with TestClient(app) as client:
-        event = {"api_name": "opened", "fn_index": _load_event(client), "session_hash": "s"}
-        first, second = (
-            client.post("/gradio_api/run/predict", json={**event, "data": ["", "", [], ""]})
-            for _ in range(2)
-        )
-        assert "Too many rounds started" not in first.text
-        assert second.status_code == 200
-        assert "Too many rounds started on this site within an hour. Try again in" in second.text
+        first, second = (client.post("/api/play/open", json={}) for _ in range(2))
+        assert first.status_code == 200
+        assert second.status_code in (429, 503)
+        assert "Too many rounds started on this site within an hour." in second.json()["error"]
+        assert int(second.headers["Retry-After"]) > 0
         table = client.get("/api/leaderboard/example.json").content
         [path] = client.post("/gradio_api/upload", files={"files": ("a.json", table)}).json()
         file = {"path": path, "meta": {"_type": "gradio.FileData"}}
@@ -238,10 +235,3 @@ def test_rounds_and_published_files_are_limited_per_hour(tmp_path: Path) -> None
             json={"data": [file, "", "Model", "", "", "open", "", ""], "session_hash": "s"},
         )
         assert "its limit of files published is 0" in told.json()["error"]
-
-
-def _load_event(client: TestClient) -> int:
-    """The event that opens the play tab."""
-    found = client.get("/config").json()["dependencies"]
-    loads = [event for event in found if event["targets"][0][1] == "load"]
-    return int(next(event["id"] for event in loads if len(event["inputs"]) == 4))

@@ -186,7 +186,7 @@ class Crowd:
             player.open()
             while not self.ended:
                 player.guess(1.0, 2.0)
-                if "alert" in player.message:
+                if player.is_refused:
                     return
                 with self._one:
                     self.guesses += 1

@@ -108,9 +108,7 @@ def test_a_server_whose_file_is_gone_is_not_ready(tmp_path: Path) -> None:
         player = opened(app.url)
         metrics = httpx.get(f"http://127.0.0.1:{port}/metrics").text
         assert "agl1k_rounds_started_total 1.0" in metrics
-        assert (
-            'agl1k_requests_total{address="/gradio_api/run",method="POST",status="200"}' in metrics
-        )
+        assert 'agl1k_requests_total{address="/api/play",method="POST",status="200"}' in metrics
         assert 'agl1k_quota_left{quota="rounds"} 11999.0' in metrics
         assert status(app, "/metrics") == 404
         file.unlink()

@@ -116,7 +116,7 @@ def drawn(page: Page, url: str, where: str = "#world") -> Locator:
 
 def wait_drawn(page: Page, where: str = "#world") -> Locator:
     page.wait_for_selector(f'{where} [data-outline="world-fine.json"]')
-    return page.locator(f"{where} .folium-map")
+    return page.locator(f"{where} .agl-world")
 
 
 def pin_seen(page: Page) -> Any:
@@ -405,7 +405,7 @@ INK = """selector => {
 
 def land_colour(page: Page) -> list[int]:
     """The colour painted at the middle of the map, which is in the Sahara."""
-    colour: list[int] = page.locator("#world .folium-map").evaluate(
+    colour: list[int] = page.locator("#world .agl-world").evaluate(
         """node => {
           const { left, top, width, height } = node.getBoundingClientRect();
           const [x, y] = [left + width / 2, top + height / 2];

@@ -145,6 +145,10 @@ def test_dailies_and_benchmarks(api: Api, toy: Benchmark, clock: Clock) -> None:
     today = clock.now.date().isoformat()
     assert days["entries"][0] == {"day": today, "state": "started", "total": None}
     assert days["streak"]["days"] == 0
+    assert "fragments" not in days
+    shown = api.look_up("dailies?fragments=1").json()["fragments"]
+    assert shown["days"][0] == [f"Today · {today} · started", today]
+    assert "No streak yet" in shown["streak"]
     played = api.http.get("/api/play/benchmarks").json()
     assert [one["slug"] for one in played["benchmarks"]] == [toy.slug]
     assert played["benchmarks"][0]["n_clips"] == len(toy)

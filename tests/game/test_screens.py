@@ -7,15 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from agl1k_core.benchmarks import Benchmark
-from game.chooser import continent_choices, wish_of
-from game.moves import Wish
 from game.reveal import streak_in_words
 from game.rounds import Game
 from game.screens import (
     day_choices,
     help_html,
-    history_html,
     reveal_html,
     status_html,
     streak_html,
@@ -109,26 +105,6 @@ def test_the_summary_of_a_daily_shows_the_streak(game: Game, clock: Clock) -> No
     assert "Streak: 1 day." in summary_html(summary_of(done))
 
 
-def test_history_shows_best_and_average() -> None:
-    entry = {"finished_utc": "2026-03-14T10:00:00+00:00", "mode": "free", "label": "",
-             "max_total": 25000}  # fmt: skip
-    page = history_html([{**entry, "total": 1000}, {**entry, "total": 2001}])
-    assert "2 rounds, best 2,001, average 1,500 points" in page
-
-
 def test_help_explains_keyboard_and_touch() -> None:
     assert "tap" in help_html()
     assert "Enter" in help_html()
-
-
-def test_a_wish_accepts_what_a_page_may_send(toy: Benchmark) -> None:
-    assert wish_of("toy", "daily", "any", "", 0, None, "") == Wish("daily", "toy")
-    assert wish_of("toy", "daily", "any", "", 60, " 2026-03-14 ", "X").day == "2026-03-14"
-
-
-def test_a_continent_with_few_clips_shows_how_many() -> None:
-    choices = continent_choices({"Africa": 4, "Asia": 5, "Europe": 1})
-    assert choices == [
-        ("Anywhere", ""), ("Africa (4 clips)", "Africa"), ("Asia", "Asia"),
-        ("Europe (1 clip)", "Europe"),
-    ]  # fmt: skip

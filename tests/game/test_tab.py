@@ -1,106 +1,74 @@
-"""Screens as Gradio updates, and the history that a browser keeps."""
+"""The play tab's elements before its scripts run."""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from pathlib import Path
 
-import gradio as gr
 import pytest
 
-from game.countdown import running
-from game.screens import Screen, Sound, history_html, message_html
-from game.tab import Parts, lay_out, remembered, updates
+from agl1k_core.benchmarks import Benchmark
+from game.handlers import Play
+from game.rounds import Game
+from game.screens import message_html
+from game.tab import continent_choices, tab_html
 
-ENTRY = {
-    "finished_utc": "2026-11-28T10:00:00+00:00", "benchmark": "demo", "mode": "free", "label": "",
-    "total": 1234, "max_total": 25000, "points": [], "code": "A",
-}  # fmt: skip
+SCRIPTS = Path(__file__).parents[2] / "assets" / "play"
 
 
 @pytest.fixture
-def parts() -> Parts:
-    with gr.Blocks():
-        return lay_out("", "", "")
+def html(game: Game, toy: Benchmark) -> str:
+    return tab_html(Play(game, [toy.slug]), {toy.slug: "Toy <b>"}, toy.slug)
 
 
-def test_what_does_not_change_is_left_out(parts: Parts) -> None:
-    found = updates(parts, Screen("p", message="Oh <no>"))
-    assert set(found) == {parts.player, parts.message}
-    assert found[parts.player] == "p"
-    assert 'role="alert"' in found[parts.message]
-    assert "Oh &lt;no&gt;" in found[parts.message]
+def test_every_element_that_the_scripts_look_for_is_there_once(html: str) -> None:
+    script = (SCRIPTS / "stage.js").read_text("utf-8")
+    named = re.search(r"const named = \[(.+)\];", script)
+    assert named
+    wanted = re.findall(r"'([\w-]+)'", named[1]) + re.findall(r"find\('([\w-]+)'\)", script)
+    assert len(wanted) > 15
+    for name in wanted:
+        assert html.count(f'id="agl-{name}"') == 1, name
 
 
-def test_a_finished_round_changes_all_but_what_is_missing(parts: Parts) -> None:
-    whole = Screen(
-        "p", "r", "finished", "status", Sound("clip/x", (), 1.0, "Clip 1 of 5"), {"op": "reset"},
-        "result", share="text", history_entry=ENTRY,
-    )  # fmt: skip
-    found = updates(parts, whole, [])
-    assert set(found) == set(parts.all())
-    assert found[parts.history] == [ENTRY]
-    texts = [found[part] for part in (parts.round, parts.status, parts.result)]
-    assert texts == ["r", "status", "result"]
+def test_every_field_that_the_chooser_reads_is_there(html: str) -> None:
+    chooser = (SCRIPTS / "chooser.js").read_text("utf-8")
+    read = re.search(r"const \{ (.+) \} = this\.fields;", chooser)
+    assert read
+    for name in read[1].split(", "):
+        assert f'name="{name}"' in html, name
 
 
-@pytest.mark.parametrize(
-    ("stage", "shown"),
-    [
-        ("playing", {"submit", "skip", "broken"}),
-        ("revealed", {"go_on"}),
-        ("finished", {"again"}),
-        ("none", set()),
-    ],
-)
-def test_each_stage_shows_its_buttons(parts: Parts, stage: Any, shown: set[str]) -> None:
-    found = updates(parts, Screen("p", stage=stage))
-    buttons = ("submit", "skip", "broken", "go_on", "again")
-    assert {name for name in buttons if found[getattr(parts, name)]["visible"]} == shown
-    assert all(found[part]["interactive"] for part in (parts.submit, parts.skip, parts.broken))
+def test_what_waits_for_the_first_round_is_seen(html: str) -> None:
+    assert "Where is this?" in html
+    assert 'class="agl-player"' in html
+    assert "Loading the map…" in html
+    assert re.search(r'id="agl-skip" disabled', html)
+    assert re.search(r'id="agl-next" hidden', html)
 
 
-def test_before_the_first_clip_there_is_nothing_to_skip(parts: Parts) -> None:
-    assert not parts.skip.interactive
-    assert not parts.broken.interactive
+def test_names_are_text_and_continents_belong_to_their_benchmark(html: str) -> None:
+    assert "Toy &lt;b&gt;</option>" in html
+    options = re.search(r'<template data-benchmark="toy">(.+)</template>', html)
+    assert options
+    assert '<option value="">Anywhere</option><option value="Africa">Africa</option>' in options[1]
 
 
-@pytest.mark.parametrize(
-    ("mode", "name"),
-    [("free", "Play again"), ("daily", "Play a free round"), ("challenge", "Play a free round")],
-)
-def test_the_last_button_names_what_it_begins(parts: Parts, mode: str, name: str) -> None:
-    found = updates(parts, Screen("p", stage="finished", mode=mode))
-    assert found[parts.again]["value"] == name
+def test_one_benchmark_is_not_asked_for(game: Game, toy: Benchmark) -> None:
+    play = Play(game, [toy.slug])
+    row = re.compile(r'<div class="agl-fields" hidden>\s*<label[^>]*id="agl-benchmark"')
+    assert row.search(tab_html(play, {"toy": "Toy"}, "toy"))
 
 
-def test_notes_are_not_alarms(parts: Parts) -> None:
-    note = updates(parts, Screen("p", stage="playing", message="Replaced"))[parts.message]
-    assert 'role="status"' in note
-    assert "Replaced" in note
+def test_continents_with_few_clips_say_how_many() -> None:
+    choices = continent_choices({"Africa": 12, "Asia": 1, "Europe": 4})
+    assert [label for label, _ in choices] == [
+        "Anywhere", "Africa", "Asia (1 clip)", "Europe (4 clips)"
+    ]  # fmt: skip
+
+
+def test_messages_are_text() -> None:
     assert message_html("") == ""
-
-
-def test_a_round_isremembered_once() -> None:
-    once = remembered([], ENTRY)
-    assert remembered(once, ENTRY) == once
-    assert len(remembered(once, {**ENTRY, "code": "B"})) == 2
-
-
-@pytest.mark.parametrize("history", [None, "x", {"a": 1}, [1, None, "<script>"]])
-def test_a_spoilt_history_is_ignored(history: object) -> None:
-    assert remembered(history, None) == []
-    assert "No finished rounds yet" in history_html([])
-
-
-def test_history_is_escaped_and_newest_first() -> None:
-    later = {**ENTRY, "total": 2000, "mode": "daily", "label": "<i>"}
-    page = history_html([ENTRY, later, {"total": "many"}])
-    assert "2 rounds, best 2,000" in page
-    assert "&lt;i&gt;" in page
-    assert page.index("2,000 of") < page.index("1,234 of")
-
-
-def test_a_countdown_restarts_each_time() -> None:
-    assert running(30)["seconds"] == 30
-    assert running(30) != running(30)
-    assert running(None)["seconds"] is None
+    assert 'role="alert"' in message_html("Oh <no>")
+    assert "Oh &lt;no&gt;" in message_html("Oh <no>")
+    assert 'role="status"' in message_html("Replaced", is_error=False)

@@ -123,54 +123,48 @@ class Visitor:
         return {"path": path, "orig_name": name, "meta": {"_type": "gradio.FileData"}}
 
 
+_BUTTONS = {"playing": {"submit", "skip", "broken"}, "revealed": {"next"}, "finished": {"again"}}
+
+
 class Player(Visitor):
-    """A visitor who plays: tokens and texts as the page would send them."""
+    """A visitor who plays: tokens and texts as the page sends them."""
 
     def __init__(self, url: str, nickname: str = "", **given: str) -> None:
         super().__init__(url, **given)
-        self.nickname, self.history = nickname, list[object]()
+        self.nickname = nickname
         self.player = self.round = self.message = ""
+        self.is_refused = False
         self.buttons: set[str] = set()
 
     def open(self) -> None:
         """Load the page: a round starts or continues."""
-        loads = [found for found in self.config["dependencies"] if found["targets"][0][1] == "load"]
-        load = next(found for found in loads if len(found["inputs"]) == 4)
-        self._shown(self.call(load, self.player, self.round, self.history, f"{self.http.base_url}"))
+        self._send("open", player=self.player, href=f"{self.http.base_url}")
 
     def guess(self, latitude: float, longitude: float) -> None:
-        pin = f'{{"latitude": {latitude}, "longitude": {longitude}}}'
-        self._answer("agl-submit", pin)
+        self._answer("guess", latitude=latitude, longitude=longitude)
 
     def skip(self) -> None:
-        self._answer("agl-skip", None)
+        self._answer("skip")
 
     def go_on(self) -> None:
-        event = self.event(self.find(elem_id="agl-next"), "click")
-        self._shown(
-            self.call(event, self.player, self.round, self.history, f"{self.http.base_url}")
-        )
+        self._step("next", href=f"{self.http.base_url}")
 
     def play_again(self) -> None:
         """A new round after the last clip."""
-        event = self.event(self.find(elem_id="agl-again"), "click")
-        self._shown(self.call(event, self.player, self.round))
+        self._step("again")
 
-    def _answer(self, button: str, pin: str | None) -> None:
-        event = self.event(self.find(elem_id=button), "click")
-        pins = [pin] if button == "agl-submit" else []
-        self._shown(self.call(event, self.player, self.round, *pins, self.nickname))
+    def _answer(self, action: str, **pin: float) -> None:
+        self._step(action, nickname=self.nickname, **pin)
 
-    def _shown(self, answer: httpx.Response) -> None:
-        if answer.status_code == 503:  # the page shows the sentence and stays as it is
-            assert int(answer.headers["Retry-After"]) > 0
-            self.message = answer.json()["error"]
+    def _step(self, action: str, **more: object) -> None:
+        self._send(action, player=self.player, round=self.round, **more)
+
+    def _send(self, action: str, **content: object) -> None:
+        answer = self.http.post(f"/api/play/{action}?fragments=1", json=content)
+        shown, self.is_refused = answer.json(), answer.is_error
+        if self.is_refused:  # the page shows the sentence and stays as it is
+            assert answer.status_code not in (429, 503) or int(answer.headers["Retry-After"]) > 0
+            self.message = shown["error"]
             return
-        assert answer.status_code == 200, answer.text
-        told = answer.json()["data"]
-        self.player, self.message = told[0], told[6]
-        if isinstance(told[1], str):
-            self.round = told[1]
-        names = ("submit", "skip", "broken", "next", "again")
-        shown = zip(names, told[8:13], strict=True)
-        self.buttons = {name for name, update in shown if update.get("visible")}
+        self.player, self.round = shown["player"], shown["round"]
+        self.message, self.buttons = "\n".join(shown["notes"]), _BUTTONS[shown["phase"]]

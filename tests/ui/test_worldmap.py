@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 from hypothesis import given
@@ -144,15 +143,6 @@ def test_restore_and_reset() -> None:
     assert reset_command()["view"] == "world"
     assert reset_command(keep_view=True)["view"] == "keep"
     assert reset_command(pin_of="clip")["pin_of"] == "clip"
-
-
-def test_two_maps_on_one_page_are_two() -> None:
-    first, second = WorldMap(render=False), WorldMap(render=False)
-    ids = [re.findall(r'id="(map_\w+)"', m.html_template) for m in (first, second)]
-    assert len(ids[0]) == len(ids[1]) == 1
-    assert ids[0] != ids[1]
-    for world, (name,) in zip((first, second), ids, strict=True):
-        assert f'L.map(\n                "{name}"' in (world.js_on_load or "")
 
 
 def test_no_other_server_is_contacted() -> None:

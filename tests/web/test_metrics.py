@@ -80,7 +80,8 @@ def test_any_address_is_in_one_of_a_few_groups(path: str) -> None:
     [
         ("/", "/"), ("/clip", "/clip"), ("/clip/x", "/clip"), ("/clipping", "other"),
         ("/gradio_api/run/predict", "/gradio_api/run"), ("/gradio_api/info", "/gradio_api"),
-        ("/api/leaderboard.csv", "/api/leaderboard"), ("/metrics", "/metrics"), ("/.env", "other"),
+        ("/api/leaderboard.csv", "/api/leaderboard"), ("/api/play/guess", "/api/play"),
+        ("/metrics", "/metrics"), ("/.env", "other"),
     ],
 )  # fmt: skip
 def test_groups(path: str, group: str) -> None:

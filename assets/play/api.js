@@ -1,0 +1,57 @@
+// The play API, as docs/play-api.md describes it. Addresses are relative to the page.
+
+const PATIENCE_MS = 30_000;
+const SILENT = 'The server cannot be reached.';
+
+/** Why a request was not answered as wished, in one sentence. */
+export class Problem extends Error {
+  /** `status` is 0 without an answer; `wait_s` is how long the server asks to wait, if it does. */
+  constructor(sentence, status, wait_s) {
+    super(sentence);
+    Object.assign(this, { status, wait_s });
+  }
+
+  /** Whether the same request may succeed later. */
+  get passes() {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+}
+
+/** Send an action of the player; resolves to the round as it is then. */
+export const act = (action, content) => ask(`${action}?fragments=1`, {
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(content),
+});
+
+/** Something about a player's rounds, or about all players if `player` is "". */
+export const look = (what, player) => ask(what, {
+  headers: player ? { Authorization: `Bearer ${player}` } : {},
+});
+
+async function ask(path, options) {
+  const answer = await reach(new URL(`api/play/${path}`, document.baseURI), options);
+  const content = await answer.json().catch(() => null);
+  if (answer.ok && content) return content;
+  throw new Problem(sentenceOf(answer, content), answer.ok ? 500 : answer.status, waitOf(answer));
+}
+
+async function reach(address, options) {
+  try {
+    return await fetch(address, { ...options, signal: AbortSignal.timeout(PATIENCE_MS), cache: 'no-store' });
+  } catch {
+    throw new Problem(navigator.onLine ? SILENT : 'You are offline.', 0);
+  }
+}
+
+/** Only our own sentences are shown; a proxy answers with pages of its own. */
+function sentenceOf({ status }, content) {
+  if (typeof content?.error === 'string') return content.error;
+  if (status === 429) return 'There were too many requests from here.';
+  return [502, 503, 504].includes(status) ? SILENT : 'The server failed.';
+}
+
+function waitOf({ headers }) {
+  const seconds = Number(headers.get('Retry-After') ?? NaN);
+  return Number.isFinite(seconds) ? seconds : undefined;
+}

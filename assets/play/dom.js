@@ -1,0 +1,23 @@
+// Small helpers for elements.
+
+/** Give `node` this HTML from the server, unless it has it already. */
+export function fill(node, html) {
+  if (node.filledWith === html) return;
+  node.filledWith = html;
+  node.innerHTML = html;
+}
+
+/** A new element with these properties and children; texts are not read as HTML. */
+export function make(tag, properties = {}, ...children) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children);
+  return node;
+}
+
+/** Show a message in `box`, one paragraph a line; an alarm interrupts screen readers. */
+export function tell(box, text, { alarm = false, action = null } = {}) {
+  const parts = text.split('\n').map((line) => make('p', {}, line));
+  const frame = make('div', { className: alarm ? 'agl-error' : 'agl-notice' }, ...parts, ...(action ? [action] : []));
+  frame.setAttribute('role', alarm ? 'alert' : 'status');
+  box.replaceChildren(...(text ? [frame] : []));
+}

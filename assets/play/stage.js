@@ -1,0 +1,228 @@
+// The play tab: its elements are in game/templates/stage.html. A round is shown as the play API
+// describes it; what has not changed is left alone.
+import { createMap } from '../worldmap.js';
+import { Player } from '../player.js';
+import { Chooser } from './chooser.js';
+import { Clock } from './clock.js';
+import { deliver } from './delivery.js';
+import { fill, tell } from './dom.js';
+import * as history from './history.js';
+import { isLasting, keep, recall } from './store.js';
+import { act } from './api.js';
+
+const NO_PIN = 'There is no pin yet. Click or tap the map, or press Enter in it to drop the pin at the crosshair; then submit.';
+const NO_SOUND = 'The clip could not be loaded. Try again, skip it, or report it as broken.';
+
+/** Bind the stage to its elements, and open the player's round. `options.map` is for the map. */
+export function attach(element, options) {
+  return new Stage(element, options).open();
+}
+
+/** The token of the player in this browser, or "". */
+export const playerOfBrowser = () => recall('player', '');
+
+class Stage {
+  constructor(element, options) {
+    const find = (name) => element.querySelector(`#agl-${name}`);
+    const named = ['play', 'status', 'sound', 'map', 'message', 'result', 'submit', 'skip', 'broken', 'next', 'again', 'share', 'retry'];
+    Object.assign(this, { element, find, round: null, turn: 0, player: playerOfBrowser() });
+    this.parts = Object.fromEntries(named.map((name) => [name, find(name)]));
+    this.parts.retry.remove();
+    this.sound = new Player(this.parts.sound);
+    this.sound.load(null);
+    this.clock = new Clock(find('clock'), () => this.answer('timeup'));
+    this.chooser = new Chooser(find('new-round'), () => this.player, (wish) => this.start(wish));
+    this.drawMap(options.map);
+    this.listen();
+    history.list(find('history-list'));
+    find('forgetful').hidden = isLasting;
+  }
+
+  drawMap(options) {
+    const { map } = this.parts;
+    this.world = createMap(map, options, () => {});
+    this.world.then((world) => { this.drawn = world; }, (error) => {
+      console.error(error);
+      map.querySelector('.agl-map-status').textContent = 'The map could not be loaded. Reload the page to try again.';
+    });
+  }
+
+  listen() {
+    const { submit, skip, broken, next, again } = this.parts;
+    submit.addEventListener('click', () => this.submit());
+    skip.addEventListener('click', () => this.answer('skip'));
+    broken.addEventListener('click', () => this.answer('broken'));
+    next.addEventListener('click', () => this.perform('next', () => ({ ...this.tokens, href: location.href })));
+    again.addEventListener('click', () => this.perform('again', () => this.tokens));
+    this.find('copy').addEventListener('click', () => this.copy());
+  }
+
+  // ---- actions
+
+  get tokens() {
+    return { player: this.player, round: this.round.round };
+  }
+
+  async open() {
+    await this.perform('open', () => ({ player: this.player, href: location.href }));
+    if (this.round) forgetLink();
+    return this;
+  }
+
+  submit() {
+    if (!this.drawn?.value) return this.alarm(NO_PIN);
+    if (this.sound.failed) return this.alarm(NO_SOUND);
+    return this.answer('guess');
+  }
+
+  answer(action) {
+    return this.perform(action, () => {
+      const withPin = ['guess', 'timeup'].includes(action) && this.drawn?.value;
+      return { ...this.tokens, nickname: this.chooser.nickname, ...(withPin ? JSON.parse(this.drawn.value) : {}) };
+    });
+  }
+
+  /** Begin another round; resolves to whether there is one, and throws the chooser's problems. */
+  async start(wish) {
+    if (this.isBusy) return false;
+    this.giveUp?.();
+    return this.busy(async () => {
+      this.show(await act('start', { player: this.player, ...wish }));
+      return true;
+    });
+  }
+
+  /** Do something that the server has to answer. One thing at a time: others are ignored. */
+  async perform(action, contentOf) {
+    if (this.isBusy || (action !== 'open' && !this.round)) return;
+    this.giveUp?.();
+    await this.busy(async () => {
+      try {
+        const round = await deliver(action, contentOf, (...why) => this.pause(...why));
+        if (round) this.show(round);
+      } catch (problem) {
+        this.alarm(problem.message);
+      }
+    });
+  }
+
+  /** Look busy while `work` is under way. */
+  async busy(work) {
+    const turn = this.turn += 1;
+    this.setBusy(true);
+    try {
+      return await work();
+    } finally {
+      if (turn === this.turn) {
+        this.setBusy(false);
+        this.follow();
+      }
+    }
+  }
+
+  setBusy(isBusy) {
+    this.isBusy = isBusy;
+    if (isBusy) this.parts.play.setAttribute('aria-busy', 'true');
+    else this.parts.play.removeAttribute('aria-busy');
+  }
+
+  /** Say why an action has to wait; resolves to whether to send it again, after `pause_s` at most. */
+  pause(sentence, pause_s) {
+    const { message, retry } = this.parts;
+    tell(message, sentence, { alarm: true, action: retry });
+    this.setBusy(false);
+    this.follow();
+    return new Promise((resolve) => {
+      const ended = new AbortController();
+      const end = (isRepeated) => {
+        ended.abort();
+        this.giveUp = null;
+        if (isRepeated) this.setBusy(true);
+        resolve(isRepeated);
+      };
+      this.giveUp = () => end(false);
+      const waiting = pause_s === null ? null : setTimeout(end, 1000 * pause_s, true);
+      ended.signal.addEventListener('abort', () => clearTimeout(waiting));
+      retry.addEventListener('click', () => end(true), { signal: ended.signal });
+      addEventListener('online', () => end(true), { signal: ended.signal });
+    });
+  }
+
+  alarm(sentence) {
+    tell(this.parts.message, sentence, { alarm: true });
+    this.follow();
+  }
+
+  // ---- what is shown
+
+  show(round) {
+    const { status, result, message } = this.parts;
+    this.round = round;
+    this.player = round.player;
+    keep('player', round.player);
+    fill(status, round.fragments.status);
+    fill(result, round.fragments.result);
+    tell(message, round.notes.join('\n'));
+    this.showSound(round);
+    if (round.map) this.world.then((world) => world.obey(round.map), () => {});
+    this.showButtons(round);
+    this.clock.run(round.phase === 'playing' ? round.remaining_s : null);
+    this.showShare(round.share);
+    if (round.history_entry) history.remember(round.history_entry);
+    history.list(this.find('history-list'));
+  }
+
+  showSound({ clip, next_clip_url: next, phase }) {
+    if (clip && clip.url !== this.sound.clip?.url) this.sound.load(clip, phase === 'playing');
+    if (phase === 'finished') this.sound.audio.pause();
+    this.sound.fetchAhead(next ?? '');
+  }
+
+  showButtons({ phase, mode, position, n_clips: n }) {
+    const { submit, skip, broken, next, again } = this.parts;
+    for (const button of [submit, skip, broken]) button.hidden = phase !== 'playing';
+    for (const button of [skip, broken]) button.disabled = false;
+    next.hidden = phase !== 'revealed';
+    next.textContent = position >= n - 1 ? 'See the result' : 'Next clip';
+    again.hidden = phase !== 'finished';
+    again.textContent = mode === 'free' ? 'Play again' : 'Play a free round';
+  }
+
+  showShare(text) {
+    this.parts.share.hidden = !text;
+    this.parts.share.querySelector('textarea').value = text ?? '';
+  }
+
+  async copy() {
+    const text = this.parts.share.querySelector('textarea');
+    const told = this.find('copied');
+    try {
+      await navigator.clipboard.writeText(text.value);
+      told.textContent = 'Copied.';
+    } catch {
+      text.select();
+      told.textContent = 'The text is selected: copy it with your keyboard or menu.';
+    }
+  }
+
+  /** The button that was pressed may be hidden now: the focus moves to the next one, and on a small
+   *  screen the result scrolls into view. */
+  follow() {
+    const shown = (css) => [...this.element.querySelectorAll(css)].find(({ offsetParent }) => offsetParent);
+    const alarm = shown('#agl-message [role=alert], #agl-chooser-message [role=alert]');
+    if (alarm) return alarm.scrollIntoView({ block: 'nearest' });
+    if (!this.hasActed) return this.hasActed = true; // the page was opened: it stays where it is
+    const isLost = !document.activeElement?.offsetParent; // of the body, too
+    const target = shown('#agl-next, #agl-again') ?? shown('#agl-sound .agl-play');
+    if (isLost) target?.focus({ preventScroll: true });
+    const result = shown('.agl-reveal, .agl-summary') ?? shown('#agl-sound');
+    if (matchMedia('(max-width: 860px)').matches) result?.scrollIntoView({ block: 'center' });
+  }
+}
+
+/** A link is used once; a reload then continues the latest round. */
+function forgetLink() {
+  const address = new URL(location.href);
+  for (const name of ['challenge', 'daily']) address.searchParams.delete(name);
+  if (address.href !== location.href) window.history.replaceState(window.history.state, '', address);
+}
