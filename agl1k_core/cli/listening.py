@@ -55,6 +55,8 @@ def listen(
         names = ", ".join(missing[:_SHOWN]) + (" …" if len(missing) > _SHOWN else "")
         warn(f"{len(missing)} clips have no recording and are left out: {names}")
     ears = _ears(whisper, without_speech)
+    if pictures:
+        pictures.mkdir(parents=True, exist_ok=True)  # before hearing, which takes long
     with tqdm(total=len(recordings), unit="clip", disable=None) as bar:
         result = listener.listen(on, recordings, ears, output, bar.update)
     for key, sentence in result.errors.items():
@@ -82,7 +84,6 @@ def _ears(whisper: str, without_speech: bool) -> Ears:
 
 
 def _draw(result: Listened, on: Benchmark, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     for key, heard in result.heard.items():
         name = Path(recording_name(on.clip(key))).stem
         write_text(folder / f"{name}.svg", listener.map_of(heard, key))
