@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agl1k_core import listener, models, places
+from agl1k_core import models, places
 from agl1k_core.errors import Agl1kError
 from agl1k_core.scoring import Evaluation, ScoredRows
 from leaderboard.board import LISTENER_ID, Board
@@ -72,7 +72,7 @@ class ErrorPoint:
 class Detail:
     """A row and the details from its predictions; without predictions only the row.
 
-    ``beliefs`` are our listener's belief maps of the hardest clips, as SVG.
+    ``beliefs`` are our listener's belief maps, as SVG.
     """
 
     row: Row
@@ -92,12 +92,11 @@ def make_detail(board: Board, row: Row) -> Detail:
         return Detail(row, provenance=provenance(board, row))
     rows = scored.require_rows()
     pointed = np.isfinite(rows.lat)
-    farthest = hardest(rows)
     return Detail(
         row=row,
         confusion=confusion(scored),
-        hardest=farthest,
-        beliefs=beliefs(board, scored, row, [clip.key for clip in farthest[:N_BELIEFS]]),
+        hardest=hardest(rows),
+        beliefs=beliefs(board, row),
         errors=_errors(rows),
         distances_km=rows.column("distance_km")[pointed],
         n_no_point=int((~pointed).sum()),
@@ -122,20 +121,10 @@ def _provenance(board: Board, row: Row) -> Mapping[str, Any] | None:
         return None
 
 
-def beliefs(board: Board, scored: Evaluation, row: Row, keys: Sequence[str]) -> tuple[str, ...]:
-    """The belief maps of clips as SVG, if the row is our listener's; the first has the outline."""
+def beliefs(board: Board, row: Row) -> tuple[str, ...]:
+    """Belief maps as SVG, if the row is our listener's."""
     listened = board.listened() if row.row_id == LISTENER_ID else None
-    heard = listened.heard() if listened else {}
-    rows = scored.require_rows()
-    points = {
-        rows.benchmark.clips[at].key: (float(lat), float(lon))
-        for at, lat, lon in zip(rows.clip, rows.lat, rows.lon, strict=True)
-    }
-    known = [key for key in keys if key in heard]
-    return tuple(
-        listener.map_of(heard[key], key, points[key], with_outline=number == 0)
-        for number, key in enumerate(known)
-    )
+    return listened.maps(N_BELIEFS) if listened else ()
 
 
 def confusion(scored: Evaluation) -> Confusion:

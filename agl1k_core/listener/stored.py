@@ -6,7 +6,8 @@ runs ``agl1k listen`` with ``--output <data>/listener/<slug>/predictions.jsonl``
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -16,6 +17,7 @@ from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 from agl1k_core.listener.belief import Heard
 from agl1k_core.listener.listening import heard_beside, is_listeners
+from agl1k_core.listener.pictures import map_of
 from agl1k_core.models import provenance_beside
 
 _FILE = "predictions.jsonl"
@@ -28,9 +30,36 @@ class Stored:
     file: Path
     provenance: Mapping[str, Any]
 
+    def maps(self, most: int) -> tuple[str, ...]:
+        """Belief maps as SVG, for one page: the first has the outline of land.
+
+        Clips in which the same was heard share one; the first ``most`` are drawn.
+        """
+        heard = self.heard()
+        alike: dict[str, list[dict[str, Any]]] = {}
+        for record in map(json.loads, filter(None, self.file.read_text("utf-8").split("\n"))):
+            if record["key"] in heard and "reason" in record:
+                alike.setdefault(record["reason"], []).append(record)
+        groups = list(alike.values())[:most]
+        return tuple(
+            map_of(
+                heard[group[0]["key"]],
+                _title(group),
+                (group[0]["latitude"], group[0]["longitude"]),
+                with_outline=number == 0,
+            )
+            for number, group in enumerate(groups)
+        )
+
     def heard(self) -> dict[str, Heard]:
         """What was heard in each clip, as kept beside the file; empty if it is not."""
         return heard_beside(self.file)
+
+
+def _title(group: Sequence[Mapping[str, Any]]) -> str:
+    others = len(group) - 1
+    more = f" and {others:,} other{'s' if others > 1 else ''}" if others else ""
+    return f"{group[0]['key']}{more}"
 
 
 def stored_predictions(benchmark: Benchmark, data_dir: Path | None = None) -> Stored | None:

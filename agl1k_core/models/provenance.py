@@ -158,9 +158,10 @@ def _audio(told: Mapping[str, Any], clips: Mapping[str, Any]) -> str:
     if not told:
         return ""
     sent = _texts(told.get("formats_sent")) or [_text(told.get("format"))]
-    formats = " and ".join(name.upper() for name in sent)
     rate_khz = (_number(told.get("sample_rate_hz")) or 0) / 1000
-    kind = f"{formats}, {rate_khz:g} kHz, one channel" if rate_khz else formats
+    parts = [" and ".join(name.upper() for name in sent)]
+    parts += [f"{rate_khz:g} kHz", "one channel"] if rate_khz else []
+    kind = ", ".join(filter(None, parts))
     most = _number(told.get("max_seconds"))
     cut = f", at most {most:g} s" if most else ""
     truncated = _number(clips.get("truncated"))

@@ -139,6 +139,7 @@ def test_what_is_submitted_says_how_it_was_made(small: Benchmark, tmp_path: Path
     facts = dict(provenance_facts(sent.provenance or {}))
     assert facts["Model as asked for"] == "Listener"
     assert facts["Heard with"] == "loud abababababab, portuguese 1"
+    assert facts["Audio"] == "16 kHz, one channel, at most 600 s"
     assert facts["Answered"] == "6 of 6 questions"
 
 
