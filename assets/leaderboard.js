@@ -288,7 +288,7 @@ export function attachReceipts({ element, watch }) {
     else if (button.hasAttribute('data-save-receipt')) saveReceipt(receipt);
   });
   window.addEventListener('beforeunload', (event) => {
-    if (kept.querySelector('[data-receipt]')) event.preventDefault();
+    if (kept.querySelector('[data-key]')) event.preventDefault();
   });
 }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +16,7 @@ from leaderboard import export, render
 from leaderboard.board import Board
 from leaderboard.compare import compare, to_json
 from leaderboard.examples import example_csv, example_json
+from leaderboard.files import submitted_file
 from leaderboard.query import Query, complaints, parse
 from leaderboard.view import View, make_view, subset_sizes
 from web.threads import reading
@@ -45,12 +48,15 @@ def leaderboard_router(boards: Boards) -> APIRouter:
     def as_comparison(
         board: str, first: str, second: str, answered: bool = False
     ) -> dict[str, Any]:
-        try:
+        with _problems_as_404():
             return to_json(compare(_board(boards, board), first, second, answered=answered))
-        except UnavailableError:
-            raise
-        except Agl1kError as error:
-            raise HTTPException(404, str(error)) from None
+
+    @router.get("/file", summary="A submitted prediction file")
+    @reading
+    def as_submitted(board: str, submission: str) -> Response:
+        with _problems_as_404():
+            found = submitted_file(_board(boards, board), submission)
+        return _download(found.content, found.name)
 
     @router.get("/example.csv", summary="An example prediction file in CSV")
     @reading
@@ -71,6 +77,16 @@ def leaderboard_router(boards: Boards) -> APIRouter:
         return HTMLResponse(board_page(boards, request.url.query), headers=_FRESH)
 
     return router
+
+
+@contextmanager
+def _problems_as_404() -> Iterator[None]:
+    try:
+        yield
+    except UnavailableError:
+        raise
+    except Agl1kError as error:
+        raise HTTPException(404, str(error)) from None
 
 
 def board_page(boards: Boards, query_text: str) -> str:
@@ -106,6 +122,16 @@ def _board(boards: Boards, slug: str) -> Board:
         known = ", ".join(boards)
         raise HTTPException(404, f"There is no board {slug[:40]!r}. The boards are: {known}.")
     return boards[slug]
+
+
+def _download(content: bytes, name: str) -> Response:
+    """A file as it was submitted; browsers save it and never show it."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[-100:]
+    headers = _FRESH | {
+        "Content-Disposition": f'attachment; filename="{plain}"',
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(content, media_type="application/octet-stream", headers=headers)
 
 
 def _file(text: str, name: str, media_type: str) -> Response:

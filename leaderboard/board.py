@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from agl1k_core import listener, predictions, scoring
@@ -27,8 +26,9 @@ from leaderboard.ranking import rank_rows
 from leaderboard.refreshing import Refresher, StaleWhileRefreshing
 from leaderboard.reports import RecentReports
 from leaderboard.rows import NO_MODELS, Row, scored_row
+from leaderboard.series import Scored, Submitted, by_row
 from store.guesses import GuessStore
-from store.moderation import Decision, Standing
+from store.moderation import Standing
 from store.submissions import Submission, SubmissionStore
 from ui.model_guess import ModelGuess
 
@@ -45,7 +45,7 @@ _BASELINE_NAMES = {
 }
 _OTHER_TABLE = "Scored on another version of this benchmark's table, so it cannot be compared."
 _NO_TABLE = "The benchmark's table is not on this server, so nothing can be compared clip by clip."
-_NO_FILE = "Its file can no longer be read with this version of the table."
+_NO_FILE = "Its file is not on this server, or cannot be read with this version of the table."
 _FEW_GUESSES = f"A rank needs guesses on {FEWEST_CLIPS} clips of this subset."
 _ABSENT = {
     "hold": "waits for a moderator",
@@ -86,9 +86,8 @@ class Board:
         self._load, self._clock, self._data_dir = load, clock, data_dir
         self._benchmark: Benchmark | None = None
         self._lock = threading.Lock()
-        self._models, self._baselines, self._people = (
-            StaleWhileRefreshing(Part()) for _ in range(3)
-        )
+        self._models = StaleWhileRefreshing(Submitted())
+        self._baselines, self._people = (StaleWhileRefreshing(Part()) for _ in range(2))
         self._handed_over: dict[str, Evaluation] = {}
         self._people_next = float("-inf")
         self._clip_guesses = ClipGuesses()
@@ -105,12 +104,13 @@ class Board:
                 self.absence = str(error)
         return self._benchmark
 
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self, as_of: str = "") -> tuple[Row, ...]:
         """All rows: scored, people, our baselines, reported; in no particular order.
 
-        A baseline that the paper reports, too, is one row with both numbers.
+        A baseline that the paper reports, too, is one row with both numbers. ``as_of`` is a day,
+        YYYY-MM-DD: submitted files are those published up to then.
         """
-        own = tuple(row for part in self._parts() for row in part.rows)
+        own = tuple(row for part in self._parts(as_of) for row in part.rows)
         return with_reported(own, reported_rows(self.slug))
 
     def warm(self) -> None:
@@ -128,6 +128,17 @@ class Board:
         found = (part.scored[row_id] for part in self._parts() if row_id in part.scored)
         return next(found, None)
 
+    def submission(self, submission_id: str) -> Submission | None:
+        """A submission of a row on the board, replaced ones included, or None."""
+        every = (one for of_row in self._submitted().of_rows.values() for one in of_row)
+        found = (one.submission for one in every if one.submission.submission_id == submission_id)
+        return next(found, None)
+
+    def answers(self, row_id: str) -> Evaluation | None:
+        """As ``scored``, but of the last run only, whose points and distances belong together."""
+        last = self._submitted().today.last
+        return last.get(row_id) or self.scored(row_id)
+
     def absent(self, row_id: str) -> str:
         """Why a submission is not among the rows, in one sentence, or "" if it is unknown."""
         decision = self.submissions.moderation.standing_of("submission", row_id).shown
@@ -139,14 +150,14 @@ class Board:
         return f"{name} {_ABSENT[decision.action]} since {day}: {decision.reason}"
 
     def ranks(
-        self, metric: str, subset: str, *, without: Collection[str] = ()
+        self, metric: str, subset: str, *, without: Collection[str] = (), as_of: str = ""
     ) -> Mapping[str, Rank]:
         """The rank by a metric on a subset of each row that has one, by row id.
 
-        ``without`` are rows that do not count.
+        ``without`` are rows that do not count; ``as_of`` as for ``rows``.
         """
-        parts = self._parts()
-        if without:
+        parts = self._parts(as_of)
+        if without or as_of:
             return self._ranked(tuple(part.without(without) for part in parts), metric, subset)
         with self._lock:
             cached = self._ranks.setdefault(
@@ -158,7 +169,7 @@ class Board:
         """Why a row has no rank."""
         if row.kind == "people" and self._guessed(row) < FEWEST_CLIPS:
             return _FEW_GUESSES
-        if row.kind in NO_MODELS and not self._submitted().scored:
+        if row.kind in NO_MODELS and not self._submitted().today.scored:
             return _NO_MODEL
         if row.unranked or not row.is_recomputed:
             return row.unranked
@@ -191,11 +202,11 @@ class Board:
         until they have been scored for the first time.
         """
         self._refresher.begin()
-        return {key: self._clip_guesses.at(self._models.value, key) for key in keys}
+        return {key: self._clip_guesses.at(self._models.value.today, key) for key in keys}
 
-    def _parts(self) -> tuple[Part, Part, Part]:
-        """The current submissions, people and baselines."""
-        models = self._submitted()
+    def _parts(self, as_of: str = "") -> tuple[Part, Part, Part]:
+        """The submissions as of a day, people and baselines."""
+        models = self._submitted().as_of(as_of)
         if self.benchmark is None:
             return models, Part(), Part()
         return models, self._crowd(self.benchmark), self._made_here(self.benchmark)
@@ -207,29 +218,30 @@ class Board:
         models, crowd, baselines = parts
         return rank_rows(models.scored, {**crowd.scored, **baselines.scored}, metric, of_clips)
 
-    def _submitted(self) -> Part:
+    def _submitted(self) -> Submitted:
         state = f"{self.submissions.revision()} {self.benchmark is not None}"
         return self._models.at(state, self._score_submissions)
 
-    def _score_submissions(self, before: Part) -> Part:
-        """The rows of all submissions; only files not scored before are read and scored."""
-        scored: dict[str, Evaluation] = {}
-        rows = []
+    def _score_submissions(self, before: Submitted) -> Submitted:
+        """All submissions by row; only files not scored before are read and scored."""
         standings = self.submissions.moderation.standings("submission")
+        known, scored = before.evaluations(), []
         for submission in self.submissions.list(self.slug):
-            row_id, found, why = submission.submission_id, None, ""
-            standing = standings.get(row_id, Standing())
-            if not standing.is_shown:
-                continue
-            if self._benchmark is not None:
-                found = before.scored.get(row_id) or self._take_over(row_id)
-                if found is None:
-                    found, why = self._score(submission, self._benchmark)
-                scored |= {row_id: found} if found else {}
-            again = found if _is_outdated(submission) else None
-            row = moderated(submission_row(submission, again), standing)
-            rows.append(replace(row, unranked=why) if why else row)
-        return Part(tuple(rows), scored)
+            own = standings.get(submission.submission_id, Standing())
+            of_row = standings.get(submission.row_id, Standing())
+            if own.is_shown and of_row.is_shown:
+                found, why = self._found(submission, known)
+                scored.append(Scored(submission, of_row, found, why))
+        return Submitted.of(by_row(scored))
+
+    def _found(
+        self, submission: Submission, known: Mapping[str, Evaluation]
+    ) -> tuple[Evaluation | None, str]:
+        if self._benchmark is None:
+            return None, ""
+        name = submission.submission_id
+        found = known.get(name) or self._take_over(name)
+        return (found, "") if found else self._score(submission, self._benchmark)
 
     def _take_over(self, submission_id: str) -> Evaluation | None:
         with self._lock:
@@ -242,11 +254,9 @@ class Board:
         try:
             content = self.submissions.file(submission.submission_id)
             read = predictions.read_predictions(content, benchmark, name=submission.file_name)
-            if _is_outdated(submission):
-                return scoring.evaluate(benchmark, read), ""
-            return scoring.evaluate(
-                benchmark, read, intervals=False
-            ), ""  # its intervals are stored
+            # the intervals of the others are stored
+            intervals = submission.scorer_version != SCORER_VERSION
+            return scoring.evaluate(benchmark, read, intervals=intervals), ""
         except UnavailableError:
             raise  # not a fault of the file
         except Agl1kError:
@@ -316,40 +326,3 @@ def people_row(guesses: GuessStore, benchmark: Benchmark) -> tuple[Row, Evaluati
         coverage=n_clips / len(benchmark),
     )
     return row, scored
-
-
-def _is_outdated(submission: Submission) -> bool:
-    """Whether an older scorer made the stored numbers, so that new ones must be shown."""
-    return submission.scorer_version != SCORER_VERSION
-
-
-def submission_row(submission: Submission, scored: Evaluation | None = None) -> Row:
-    """A submission as a row, with its stored numbers or those of ``scored``."""
-    return scored_row(
-        submission.submission_id,
-        "scored",
-        submission.model,
-        scored or Evaluation.from_dict(submission.evaluation),
-        organisation=submission.organisation,
-        owner=submission.owner,
-        link=submission.link,
-        weights=submission.weights,
-        date=submission.model_date,
-        prompt=submission.prompt,
-        file_sha256=submission.file_sha256,
-        published=f"{submission.created_utc:%Y-%m-%d}",
-    )
-
-
-def moderated(row: Row, standing: Standing) -> Row:
-    """A row with what operators decided about it."""
-    decisions = [made for made in (standing.verified, standing.shown) if made]
-    if not decisions:
-        return row
-    verified = standing.verified is not None and bool(row.owner)
-    return replace(row, verified=verified, note=" ".join(map(_told, decisions)))
-
-
-def _told(decision: Decision) -> str:
-    done = {"verify": "Confirmed", "restore": "Restored"}.get(decision.action, decision.action)
-    return f"{done} by the operator on {decision.created_utc:%Y-%m-%d}: {decision.reason}"

@@ -22,7 +22,7 @@ from leaderboard.compare import compare, to_json
 from leaderboard.export import to_json as view_json
 from leaderboard.query import complaints, parse
 from leaderboard.scoring_queue import ScoringQueue
-from leaderboard.submit_tab import max_bytes, run_dry
+from leaderboard.submit_tab import form_of, max_bytes, run_dry
 from leaderboard.upload import Upload
 from web.page import Refusal
 from web.settings import Settings
@@ -86,13 +86,21 @@ class Endpoints:
         weights: str,
         prompt: str,
         model_date: str,
+        is_shared: bool,
+        row: str,
+        key: str,
+        relation: str,
         request: gr.Request | None = None,
     ) -> Json:
-        """Publish a prediction file; the result contains the key for withdrawing it."""
+        """Publish a prediction file; the result contains the key for withdrawing it.
+
+        With ``row``, the id of a submission, and its ``key``, the file goes to that row: it
+        "replaces" its files, or is another "run".
+        """
         if not file:
             raise refused("Give a prediction file: gradio_client.handle_file(path).")
-        given = (model, organisation, link, weights, prompt, model_date)
-        form = submit.Form(*(text or "" for text in given))
+        about = (model, organisation, link, weights, prompt, model_date)
+        form = form_of(*about, is_shared, row, key, relation)
         try:
             done = submit.publish(
                 Path(file).read_bytes(),
@@ -109,7 +117,8 @@ class Endpoints:
         Path(file).unlink(missing_ok=True)  # it is stored now
         return {
             "submission_id": done.submission.submission_id,
-            "withdraw_key": done.withdraw_key,
+            "row_id": done.submission.row_id,
+            "withdraw_key": done.withdraw_key or None,
             "held": done.held or None,
             "board": done.submission.benchmark,
             "model": done.submission.model,
@@ -152,6 +161,8 @@ def build_endpoints(boards: Boards, settings: Settings, scoring_queue: ScoringQu
         expose(reading(endpoints.compare), [board, text("first"), text("second")])
         expose(scoring_queue.queued(endpoints.dry_run, _busy), [file, board])
         about = [text("organisation"), text("link"), text("weights"), text("prompt")]
-        described = [text("model"), *about, text("model_date")]
+        shared = gr.Checkbox(True, label="is_shared")
+        place = [text("row"), text("key"), text("relation")]
+        described = [text("model"), *about, text("model_date"), shared, *place]
         expose(scoring_queue.queued(endpoints.publish, _busy), [file, board, *described])
         expose(writing(endpoints.withdraw), [text("submission_id"), text("withdraw_key")])

@@ -45,7 +45,8 @@ def _few(guesses: Sequence[ModelGuess]) -> list[ModelGuess]:
 
 def _guesses_at(models: Part, key: str) -> list[ModelGuess]:
     names = {row.row_id: row.model for row in models.rows if row.kind == "scored"}
-    found = [_guess_at(scored, key, names[row_id]) for row_id, scored in models.scored.items()]
+    scored = {**models.scored, **models.last}
+    found = [_guess_at(one, key, names[row_id]) for row_id, one in scored.items()]
     return sorted(filter(None, found), key=lambda guess: guess.distance_km)
 
 

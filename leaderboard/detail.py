@@ -87,7 +87,7 @@ class Detail:
 
 def make_detail(board: Board, row: Row) -> Detail:
     """Everything the page shows about a row."""
-    scored = board.scored(row.row_id)
+    scored = board.answers(row.row_id)
     if scored is None:
         return Detail(row, provenance=provenance(board, row))
     rows = scored.require_rows()
@@ -105,7 +105,7 @@ def make_detail(board: Board, row: Row) -> Detail:
 
 
 def provenance(board: Board, row: Row) -> tuple[tuple[str, str], ...]:
-    """How ``agl1k`` made a row's file, as labels and texts; empty for other files."""
+    """How ``agl1k`` made a row's newest file, as labels and texts; empty for other files."""
     return tuple(models.provenance_facts(_provenance(board, row) or {}))
 
 
@@ -113,10 +113,10 @@ def _provenance(board: Board, row: Row) -> Mapping[str, Any] | None:
     if row.row_id == LISTENER_ID:
         listened = board.listened()
         return listened.provenance if listened else None
-    if row.kind != "scored":
+    if not row.files:
         return None
     try:
-        return models.provenance_in(board.submissions.file(row.row_id))
+        return models.provenance_in(board.submissions.file(row.files[0].submission_id))
     except Agl1kError:  # withdrawn meanwhile
         return None
 

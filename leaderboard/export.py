@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agl1k_core.scoring import METRICS, SCORER_VERSION
+from agl1k_core.scoring import METRICS, SCORER_VERSION, Interval
 from leaderboard.query import to_text
 from leaderboard.view import Entry, View
 
@@ -105,11 +105,19 @@ def row_json(entry: Entry, subset: str) -> dict[str, Any]:
         "n_guesses": row.n_guesses or None,
         "statuses": dict(row.statuses.get(subset, {})),
         "metrics": {name: finite(row.value(name, subset)) for name in METRICS},
-        "intervals": {
-            name: [finite(interval.low), finite(interval.high)]
-            for name, interval in intervals.items()
-        },
-    }
+        "intervals": _ends(intervals),
+        "n_runs": row.n_runs,
+        "run_ranges": _ends(row.ranges.get(subset, {})),
+        "files": [
+            {"submission_id": file.submission_id, "published": file.published,
+             "sha256": file.sha256, "counts": file.counts, "is_shared": file.is_shared}
+            for file in row.files
+        ],
+    }  # fmt: skip
+
+
+def _ends(intervals: Mapping[str, Interval]) -> dict[str, list[float | None]]:
+    return {name: [finite(ends.low), finite(ends.high)] for name, ends in intervals.items()}
 
 
 def finite(value: float) -> float | None:

@@ -11,10 +11,14 @@ from leaderboard.rows import Row
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Rows of one kind, and the evaluations behind those that were scored here."""
+    """Rows of one kind, and the evaluations behind those that were scored here.
+
+    ``last`` are those of the last run, if a row is the mean of several.
+    """
 
     rows: tuple[Row, ...] = ()
     scored: Mapping[str, Evaluation] = field(default_factory=dict)
+    last: Mapping[str, Evaluation] = field(default_factory=dict)
 
     def without(self, row_ids: Collection[str]) -> Part:
         """The same without some rows."""

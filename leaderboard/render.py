@@ -47,7 +47,7 @@ def _environment() -> Environment:
         COLUMN=COLUMN, DEFAULT_COLUMNS=DEFAULT_COLUMNS, KINDS=KINDS, KIND_HELP=KIND_HELP,
         RANKABLE=RANKABLE, SUBSETS=SUBSETS, STATUSES=STATUSES, STATUS_HELP=STATUS_HELP,
         SUMMARY_COLUMNS=SUMMARY_COLUMNS, cell=cell, compact=compact, to_text=to_text,
-        signed=signed, NO_MODELS=NO_MODELS,
+        signed=signed, NO_MODELS=NO_MODELS, nan=math.nan,
     )  # fmt: skip
     environment.filters["grouped"] = "{:,.0f}".format
     return environment
@@ -112,7 +112,7 @@ def question_page(report: Report) -> str:
 
 def published_page(published: Published, board: Board) -> str:
     """The receipt, with the key, which is shown only once."""
-    link = to_text(Query(board=board.slug, row=published.submission.submission_id))
+    link = to_text(Query(board=board.slug, row=published.submission.row_id))
     return _render(
         "published.html", published=published, submission=published.submission, link=link
     )
@@ -143,7 +143,9 @@ def cell(row: Row, column: Column, subset: str, intervals: bool) -> dict[str, st
     ends = f"{compact(column, interval.low)}–{compact(column, interval.high)}" if interval else ""
     reported = row.reported.get(subset, {}).get(column.name, math.nan)
     paper = "" if math.isnan(reported) else f"paper {compact(column, reported)}"
-    return {"text": text, "interval": ends, "paper": paper}
+    range_ = row.ranges.get(subset, {}).get(column.name)
+    runs = f"runs {compact(column, range_.low)}–{compact(column, range_.high)}" if range_ else ""
+    return {"text": text, "interval": ends, "paper": paper, "runs": runs}
 
 
 def compact(column: Column, value: float) -> str:

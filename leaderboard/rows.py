@@ -28,6 +28,21 @@ KIND_HELP: Mapping[Kind, str] = {
 
 
 @dataclass(frozen=True)
+class File:
+    """A submitted file of a row, with its metrics over all clips.
+
+    ``counts``: it is behind the row's numbers; otherwise another file has replaced it.
+    """
+
+    submission_id: str
+    published: str
+    sha256: str
+    metrics: Mapping[str, float]
+    is_shared: bool = True
+    counts: bool = True
+
+
+@dataclass(frozen=True)
 class Row:
     """One model, baseline, or all people, on one board.
 
@@ -36,7 +51,8 @@ class Row:
     a record, NaN if unknown. ``owner`` is the Hub name that was signed in when it was published.
     ``unranked`` says why the row has no rank, or is empty. ``reported`` are the paper's numbers for
     a baseline that is also computed here. ``verified``: the operator confirmed that the signed-in
-    ``owner`` speaks for the organisation.
+    ``owner`` speaks for the organisation. ``files`` are its submitted files, the newest first; of
+    several runs that count, ``ranges`` has the least and the greatest value of each metric.
     """
 
     row_id: str
@@ -62,6 +78,8 @@ class Row:
     unranked: str = ""
     reported: Numbers = field(default_factory=dict)
     verified: bool = False
+    files: tuple[File, ...] = ()
+    ranges: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
 
     def value(self, metric: str, subset: str = "all") -> float:
         """A metric on a subset, or the coverage; NaN if unknown."""
@@ -73,6 +91,11 @@ class Row:
         """Its 95 % interval, or None."""
         found = self.intervals.get(subset, {}).get(metric)
         return found if found and math.isfinite(found.low) and math.isfinite(found.high) else None
+
+    @property
+    def n_runs(self) -> int:
+        """How many runs of the model its numbers are the mean of."""
+        return max(1, sum(file.counts for file in self.files))
 
     @property
     def is_partial(self) -> bool:

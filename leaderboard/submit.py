@@ -19,7 +19,7 @@ from agl1k_core.scoring import PAPER, SCORER_VERSION, STRICT, Evaluation
 from leaderboard.board import Board
 from leaderboard.plausibility import implausible
 from leaderboard.reports import Report
-from store.submissions import Submission, SubmissionStore
+from store.submissions import Relation, Submission, SubmissionStore
 
 LONGEST_NAME = 80
 LONGEST_LINK = 500
@@ -27,8 +27,37 @@ LONGEST_PROMPT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """The row that a file goes to: its id and key, or a new row if the id is empty.
+
+    There, it ``replaces`` all files, or is another ``run`` of the same model. The key is not needed
+    for the row's owner, signed in.
+    """
+
+    row_id: str = ""
+    key: str = ""
+    relation: str = ""
+
+    def stripped(self) -> Place:
+        """The same without white space around the texts."""
+        return Place(self.row_id.strip(), self.key.strip(), self.relation.strip().lower())
+
+    def problem(self) -> Problem | None:
+        """What is wrong with it, or None."""
+        if self.row_id and self.relation not in ("replaces", "run"):
+            found = repr(self.relation[:20]) if self.relation else "neither is chosen"
+            return _problem("relation", found, 'Choose "replaces" or "run"')
+        if self.relation and not self.row_id:
+            return _problem("row", "it is empty", "Give the id of the row that the file goes to")
+        return None
+
+
+@dataclass(frozen=True, slots=True)
 class Form:
-    """What the submitter enters about a model."""
+    """What the submitter enters about a model.
+
+    ``is_shared``: others may download the file, and the public dataset has it.
+    """
 
     model: str
     organisation: str = ""
@@ -36,19 +65,25 @@ class Form:
     weights: str = ""
     prompt: str = ""
     model_date: str = ""
+    is_shared: bool = True
+    to: Place = Place()
 
     def stripped(self) -> Form:
         """The same with normalised white space in the one-line fields."""
         one_line = (self.model, self.organisation, self.link, self.weights, self.model_date)
         model, organisation, link, weights, day = (" ".join(text.split()) for text in one_line)
-        return Form(model, organisation, link, weights.lower(), self.prompt, day)
+        return replace(
+            self, model=model, organisation=organisation, link=link, weights=weights.lower(),
+            model_date=day, to=self.to.stripped(),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
     """A stored submission; ``withdraw_key`` is shown here and never again.
 
-    ``held`` says why it is not on the board before a moderator has looked at it, or is empty.
+    It is empty for a file that went to an existing row, whose key stays as it is. ``held`` says why
+    it is not on the board before a moderator has looked at it, or is empty.
     """
 
     submission: Submission
@@ -113,6 +148,7 @@ def form_problems(form: Form) -> list[Problem]:
         _line_problem("organisation", form.organisation, 0),
         _link_problem(form.link),
         _date_problem(form.model_date),
+        form.to.problem(),
     ]
     if form.weights not in ("open", "closed"):
         found = repr(form.weights[:20]) if form.weights else "neither is chosen"
@@ -152,7 +188,9 @@ def publish(
     submission = _submission(report, report.strict, form, owner, now or datetime.now(UTC))
     with board.scored_already(submission.submission_id, report.strict):
         hold = implausible(report.strict, report.strict.require_rows().benchmark)
-        key = board.submissions.publish(submission, data, who=owner or who, hold=hold)
+        key = board.submissions.publish(
+            submission, data, who=owner or who, hold=hold, key=form.to.key
+        )
         return Published(submission, key, hold, report.warnings)
 
 
@@ -168,7 +206,7 @@ def withdraw(store: SubmissionStore, submission_id: str, key: str, owner: str = 
             raise Agl1kError("This submission has already been withdrawn.")
         raise Agl1kError(_NOT_YOURS.format(owner=owner) if owner and not key else _WRONG_KEY)
     name = found.model if found else "The submission"
-    return f"{name} is withdrawn: its row is off the board and its file is deleted."
+    return f"{name} is withdrawn: its row is off the board and its files are deleted."
 
 
 _WRONG_KEY = (
@@ -232,6 +270,9 @@ def _submission(
         file_bytes=report.file_bytes,
         evaluation=scored.to_dict(),
         created_utc=now,
+        series=form.to.row_id,
+        relation=cast(Relation, form.to.relation),
+        is_shared=form.is_shared,
     )
 
 

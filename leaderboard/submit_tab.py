@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from leaderboard.submit import (
     LONGEST_NAME,
     LONGEST_PROMPT,
     Form,
+    Place,
     dry_run,
     form_problems,
     publish,
@@ -36,8 +37,8 @@ _WHY_SIGN_IN = (
 )
 _PUBLISH, _PUBLISH_ANYWAY = "Publish", "Publish anyway"
 _DETAIL = ("element", "trigger", "watch")
-#: The place of the weights among the fields of ``Form``.
-_WEIGHTS = 3
+#: The places of the fields with a choice, and of the checkbox, in the form.
+_CHOICES, _SHARED = (3, 9), 6
 
 
 def max_bytes(settings: Settings) -> int:
@@ -106,6 +107,14 @@ def warnings_before(
         return None  # publishing says so
     again = found.accepted and bool(found.warnings) and asked != found.file_sha256
     return found if again and not form_problems(form.stripped()) else None
+
+
+def form_of(*given: object) -> Form:
+    """What was entered, in the order of the fields of ``Form`` and ``Place``."""
+    model, organisation, link, weights, prompt, day, shared, *place = given
+    about = [str(text or "") for text in (model, organisation, link, weights, prompt, day)]
+    to = Place(*(str(text or "") for text in place))
+    return replace(Form(*about), is_shared=bool(shared), to=to)  # type: ignore[arg-type]
 
 
 def not_published(error: Agl1kError) -> Outcome:
@@ -188,24 +197,24 @@ def build_submit(boards: Boards, settings: Settings, scoring_queue: ScoringQueue
         before: str,
         slug: str,
         path: str | None,
-        *given: str | None,
+        *given: str | bool | None,
     ) -> Shown:
         if not path:
             return shown_outcome(not_published(Agl1kError("Drop a prediction file first.")))
         by = Submitter(login.name_of(profile), request.session_hash or "")
-        texts = Form(*(text or "" for text in given))
-        doubted = warnings_before(boards, settings, slug or first, path, texts, before)
+        entered = form_of(*given)
+        doubted = warnings_before(boards, settings, slug or first, path, entered, before)
         if doubted:
             question = render.question_page(doubted)
             return {problems: question, asked: doubted.file_sha256, button: _PUBLISH_ANYWAY}
-        return shown_outcome(publish_upload(boards, settings, slug or first, path, texts, by))
+        return shown_outcome(publish_upload(boards, settings, slug or first, path, entered, by))
 
     def shown_outcome(outcome: Outcome) -> Shown:
         """After publishing, file and form are empty; receipts stay until they are dismissed."""
         if not outcome.receipt:
             return {problems: outcome.problems, asked: "", button: _PUBLISH}
-        emptied = dict.fromkeys(fields, "") | {fields[_WEIGHTS]: None, file: None}
-        emptied |= {problems: "", asked: "", button: _PUBLISH}
+        emptied: Shown = dict.fromkeys(fields, "") | {fields[at]: None for at in _CHOICES}
+        emptied |= {fields[_SHARED]: True, file: None, problems: "", asked: "", button: _PUBLISH}
         return {receipt: outcome.receipt, **emptied}
 
     quick: dict[str, Any] = {"queue": False, "api_visibility": "private"}
@@ -223,7 +232,7 @@ def _limits(boards: Boards, settings: Settings, slug: str) -> str:
 
 
 def _form_fields() -> list[Any]:
-    """Components in the order of ``Form``'s fields."""
+    """Components in the order of the fields of ``Form`` and ``Place``."""
     gr.HTML("<h3>About the model</h3>", apply_default_css=False)
     with gr.Row():
         model = gr.Textbox(label="Model", max_length=LONGEST_NAME, elem_id="agl-model")
@@ -235,7 +244,30 @@ def _form_fields() -> list[Any]:
     prompt = gr.Textbox(
         label="Prompt used (optional)", lines=4, max_lines=12, max_length=LONGEST_PROMPT
     )
-    return [model, organisation, link, weights, prompt, date]
+    shared = gr.Checkbox(
+        True,
+        label="Others may download the predictions",
+        info="If not, the public dataset does not have them either: a server that is restored "
+        "from it shows the stored numbers without a rank.",
+        elem_id="agl-shared",
+    )
+    return [model, organisation, link, weights, prompt, date, shared, *_place_fields()]
+
+
+def _place_fields() -> list[Any]:
+    """Components in the order of ``Place``'s fields."""
+    with gr.Accordion("Add it to a row of yours", open=False, elem_id="agl-place"):
+        with gr.Row():
+            row = gr.Textbox(label="Submission", info="The id in the details of its row.")
+            label = "Withdrawal key" + (" (not needed signed in)" if login.is_offered() else "")
+            key = gr.Textbox(label=label, type="password", info="Shown when it was published.")
+        relation = gr.Radio(
+            [("Replaces its files", "replaces"), ("Is another run of the same model", "run")],
+            label="The new file",
+            info="The row keeps its address. Replaced files stay in its history; of several runs, "
+            "the row shows the mean and the range.",
+        )
+    return [row, key, relation]
 
 
 def _withdrawal(boards: Boards) -> None:

@@ -63,10 +63,10 @@ class View:
 
 def make_view(board: Board, query: Query) -> View:
     """Apply a query to a board."""
-    everything = board.rows()
+    everything = board.rows(query.as_of)
     rows = standing(everything, query)
     gone = frozenset(row.row_id for row in everything) - {row.row_id for row in rows}
-    ranks = board.ranks(query.rank_by, query.subset, without=gone)
+    ranks = board.ranks(query.rank_by, query.subset, without=gone, as_of=query.as_of)
     shown = [row for row in rows if matches(row, query)]
     places = _reported_places(rows, query)
     entries = [

@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     DateTime,
@@ -28,6 +29,7 @@ from sqlalchemy import (
     TypedColumns,
     UniqueConstraint,
     text,
+    true,
 )
 from sqlalchemy.types import TypeDecorator
 
@@ -208,6 +210,10 @@ class SubmissionColumns(TypedColumns):
     withdrawn_utc: Named[datetime | None] = Column(UtcDateTime)
     withdraw_key_sha256: Named[str] = Column(SafeText)
     shard: Named[str | None] = Column(SafeText)  # as in GuessColumns
+    # the first submission of its row, "" for that one itself
+    series: Named[str] = Column(SafeText, server_default=text("''"))
+    relation: Named[str] = Column(SafeText, server_default=text("''"))
+    is_shared: Named[bool] = Column(Boolean, server_default=true())
 
 
 _STANDING = text("withdrawn_utc IS NULL")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, select, update
 
 from agl1k_core.errors import Agl1kError
 from store.database import Database
@@ -21,6 +21,8 @@ from store.schema import moderation, submission_files, submissions
 
 Weights = Literal["open", "closed"]
 Kind = Literal["verified", "baseline"]
+#: How a submission relates to the earlier ones of its row: not at all, for the first one.
+Relation = Literal["", "replaces", "run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,9 @@ class Submission:
 
     ``evaluation`` is ``Evaluation.to_dict()``; JSON has no NaN, so NaN is read back as None.
     ``model_date`` is YYYY-MM-DD or "". ``file_bytes`` is the size of the file, ``file_sha256``
-    its hash in hex. ``owner`` is "" unless a login vouched for a name.
+    its hash in hex. ``owner`` is "" unless a login vouched for a name. ``series`` is the id of the
+    first submission of the row that this one belongs to, "" for the first one itself. ``is_shared``
+    says whether others may have the file.
     """
 
     submission_id: str
@@ -51,11 +55,22 @@ class Submission:
     evaluation: Mapping[str, Any]
     created_utc: datetime
     withdrawn_utc: datetime | None = None
+    series: str = ""
+    relation: Relation = ""
+    is_shared: bool = True
+
+    @property
+    def row_id(self) -> str:
+        """The id of the row on the board that it belongs to."""
+        return self.series or self.submission_id
 
 
 _Submissions = list[Submission]  # inside the class, ``list`` is the method
 _BY_AGE = (submissions.c.created_utc, submissions.c.sequence)
 _COLUMNS = [submissions.c[field.name] for field in fields(Submission)]
+_ROW_ID = case(
+    (submissions.c.series == "", submissions.c.submission_id), else_=submissions.c.series
+)
 
 
 class SubmissionStore:
@@ -70,33 +85,43 @@ class SubmissionStore:
         self._admit = admit
         self.moderation = ModerationLog(database)
 
-    def publish(self, submission: Submission, file: bytes, *, who: str = "", hold: str = "") -> str:
-        """Put a submission and its file on the board; returns the key that withdraws it.
+    def publish(
+        self, submission: Submission, file: bytes, *, who: str = "", hold: str = "", key: str = ""
+    ) -> str:
+        """Put a submission and its file on the board; returns the key that withdraws its row.
 
         With a reason to ``hold`` it, the board shows it after an operator restored it. ``who``
         stands for the submitter in quotas and is not stored. Only the key's hash is stored, so it
-        cannot be returned again. Raises ``Agl1kError`` if the same file is already published for
-        the same model, ``ValueError`` if the size does not match the file. The hash is not computed
-        again: it is that of the file when it was read.
+        cannot be returned again. A submission with a ``series`` joins that row, if ``key`` is the
+        row's or its owner was signed in as the submission's ``owner``; the row's key stays as it
+        is, and "" is returned.
+
+        Raises ``Agl1kError`` if the same file is already published for the same model, or the
+        submission may not join the row; ``ValueError`` if the size does not match the file. The
+        hash is not computed again: it is that of the file when it was read.
         """
         if len(file) != submission.file_bytes:
             raise ValueError("file_bytes is not the size of the file")
         self._admit(who)
-        key = secrets.token_urlsafe(24)
+        new_key = "" if submission.series else secrets.token_urlsafe(24)
         values = {field.name: getattr(submission, field.name) for field in fields(submission)}
-        values["withdraw_key_sha256"] = _key_hash(key)
         content = {
             "submission_id": submission.submission_id,
             "content_gzip": gzip.compress(file, mtime=0),
         }
         with self._database.write() as connection:
+            values["withdraw_key_sha256"] = (
+                _key_of_row(connection, submission, key)
+                if submission.series
+                else _key_hash(new_key)
+            )
             if not self._database.insert_new(connection, submissions, values):
                 raise Agl1kError(_already_there(connection, submission))
             connection.execute(insert(submission_files), content)
             if hold:
                 held = submission.submission_id
                 self.moderation.add(connection, "submission", held, "hold", hold)
-        return key
+        return new_key
 
     def get(self, submission_id: str) -> Submission | None:
         """The submission with this id, withdrawn or not, or None."""
@@ -123,13 +148,13 @@ class SubmissionStore:
             content = connection.scalar(query)
         if content is None:
             raise Agl1kError(
-                f"There is no file for submission {submission_id}. It was withdrawn, or the id is "
-                "wrong: look it up on the board."
+                f"There is no file for submission {submission_id}: it was withdrawn, this server "
+                "was restored without it, or the id is wrong. Look it up on the board."
             )
         return gzip.decompress(content)
 
     def withdraw(self, submission_id: str, key: str, owner: str = "") -> bool:
-        """Take a submission off the board and delete its file.
+        """Take a submission's row off the board and delete its files.
 
         Returns False unless ``key`` is its key, or ``owner`` the name that a login vouched for when
         it was published. The owner's name is deleted, too. Withdrawing again with the key returns
@@ -144,7 +169,7 @@ class SubmissionStore:
         return True
 
     def remove(self, submission_id: str, reason: str) -> None:
-        """Take a submission off the board and delete its file, for a reason that is shown.
+        """Take a submission's row off the board and delete its files, for a reason that is shown.
 
         Raises ``Agl1kError`` if there is no such submission.
         """
@@ -177,14 +202,31 @@ class SubmissionStore:
 
 
 def _take_off(connection: Connection, submission_id: str) -> None:
+    """Withdraw all submissions of the row that a submission belongs to."""
+    row = select(_ROW_ID).where(submissions.c.submission_id == submission_id)
+    of_row = list(connection.scalars(select(submissions.c.submission_id).where(_ROW_ID.in_(row))))
     connection.execute(
         update(submissions)
-        .where(submissions.c.submission_id == submission_id, submissions.c.withdrawn_utc.is_(None))
+        .where(submissions.c.submission_id.in_(of_row), submissions.c.withdrawn_utc.is_(None))
         .values(withdrawn_utc=datetime.now(UTC), owner="")
     )
-    connection.execute(
-        delete(submission_files).where(submission_files.c.submission_id == submission_id)
-    )
+    connection.execute(delete(submission_files).where(submission_files.c.submission_id.in_(of_row)))
+
+
+def _key_of_row(connection: Connection, new: Submission, key: str) -> str:
+    """The hash of the key of the row that a submission joins; raises ``Agl1kError``."""
+    query = select(submissions).where(submissions.c.submission_id == new.series)
+    first = connection.execute(query).first()
+    if first is None or first.withdrawn_utc is not None:
+        raise Agl1kError(f"There is no row {new.series[:40]!r} to add to. Check its id.")
+    if first.series or first.benchmark != new.benchmark:
+        raise Agl1kError(f"{new.series[:40]!r} is not the id of a row of this board. Check it.")
+    if not _may_withdraw(connection, new.series, key, new.owner):
+        raise Agl1kError(
+            f"Nothing was published: this key does not belong to the row {new.series}. Give the "
+            "key that was shown when it was published."
+        )
+    return str(first.withdraw_key_sha256)
 
 
 def _may_withdraw(connection: Connection, submission_id: str, key: str, owner: str) -> bool:

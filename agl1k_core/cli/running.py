@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -193,14 +194,27 @@ def submit(
     link: Annotated[str, typer.Option("--link", help="An address about the model.")] = "",
     model_date: Annotated[str, typer.Option("--model-date", help="YYYY-MM-DD.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Publish nothing.")] = False,
+    replace: Annotated[
+        str, typer.Option("--replace", help="Replace the files of this row, by its id.")
+    ] = "",
+    run_of: Annotated[
+        str, typer.Option("--run-of", help="Another run for this row, by its id.")
+    ] = "",
+    key_env: Annotated[
+        str, typer.Option("--key-env", help="The variable that holds the row's withdrawal key.")
+    ] = "AGL1K_WITHDRAW_KEY",
+    private: Annotated[
+        bool, typer.Option("--private", help="Others may not download the predictions.")
+    ] = False,
 ) -> None:
     """Publish a prediction file on a server's board, after a dry run."""
     sent = models.submittable(file)
     board = board or sent.told("benchmark", "slug")
+    row, relation, key = _row(replace, run_of, key_env)
     card = ModelCard(
         model or sent.told("model", "named") or file.stem, organisation, link,
         weights or ("open" if sent.is_of_function else "closed"), sent.told("prompt", "text"),
-        model_date,
+        model_date, not private, row, key, relation,
     )  # fmt: skip
     with models.BoardServer(server) as boards:
         _show_dry_run(boards.dry_run(sent, board), sent)
@@ -212,7 +226,22 @@ def submit(
         f"{card.model} ({card.weights} weights) is on the board {done['board']}: submission "
         f"{done['submission_id']}"
     )
-    say(f"Withdrawal key, shown only once: {done['withdraw_key']}")
+    if row:
+        say(f"It {'replaces the files' if replace else 'is another run'} of the row {row}.")
+    else:
+        say(f"Withdrawal key, shown only once: {done['withdraw_key']}")
+
+
+def _row(replace: str, run_of: str, key_env: str) -> tuple[str, str, str]:
+    """The row that a file goes to, how, and the row's key; raises ``Agl1kError``."""
+    if not replace and not run_of:
+        return "", "", ""
+    if replace and run_of:
+        raise Agl1kError("Give --replace or --run-of, not both.")
+    key = os.environ.get(key_env, "")
+    if not key:
+        raise Agl1kError(f"Set {key_env} to the row's withdrawal key, or name another variable.")
+    return replace or run_of, "replaces" if replace else "run", key
 
 
 def _show_gain(folder: Path, on: Benchmark, n_pass: int) -> None:

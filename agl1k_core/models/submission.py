@@ -34,7 +34,11 @@ PATIENCE = Patience(read_s=120.0, attempts=4, longest_wait_s=10.0)
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
-    """What a board shows about a model; see ``docs/leaderboard-api.md``."""
+    """What a board shows about a model; see ``docs/leaderboard-api.md``.
+
+    With a ``row`` and its ``key``, the file goes to that row: it ``replaces`` its files, or is
+    another ``run``. Others may download it if it ``is_shared``.
+    """
 
     model: str
     organisation: str = ""
@@ -42,6 +46,10 @@ class ModelCard:
     weights: str = ""
     prompt: str = ""
     model_date: str = ""
+    is_shared: bool = True
+    row: str = ""
+    key: str = ""
+    relation: str = ""
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,7 @@ def read_predictions(
     reading = _Reading(benchmark, problems)
     try:
         content = _content_of(source, max_bytes)
-        hashed = _Hash(content if isinstance(content, bytes) else None)
+        hashed = _Hash(content)
         inside = _inside(content, max_bytes)
         most = len(benchmark) + _MOST_SURPLUS
         records = read_records(inside, problems, most, reading.keys.is_clip)
@@ -179,20 +179,23 @@ def read_predictions(
     return reading.predictions(tables, hashed.hexdigest())
 
 
-class _Hash:
-    """The SHA-256 of a file, computed while it is read: 1.15 times as fast as in turn, see
+class _Hash(Thread):
+    """The SHA-256 of a file, computed while it is read: 1.2 times as fast as in turn, see
     perf/reading.py."""
 
-    def __init__(self, content: bytes | None) -> None:
-        self._digest = hashlib.sha256()
-        self._thread = Thread(target=self._digest.update, args=(content or b"",))
-        self._thread.start()
-        self._is_file = content is not None
+    def __init__(self, content: object) -> None:
+        super().__init__()
+        self._content, self._hexdigest = content, ""
+        self.start()
+
+    def run(self) -> None:
+        if isinstance(self._content, bytes):
+            self._hexdigest = hashlib.sha256(self._content).hexdigest()
 
     def hexdigest(self) -> str:
         """The hash; empty for predictions that are no file."""
-        self._thread.join()
-        return self._digest.hexdigest() if self._is_file else ""
+        self.join()
+        return self._hexdigest
 
 
 def _inside(content: bytes | list[object], max_bytes: int) -> bytes | list[object]:

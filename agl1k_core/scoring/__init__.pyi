@@ -11,6 +11,7 @@ from .pairs import PairedDifference, paired_difference
 from .protocols import PAPER, PEOPLE, PROTOCOLS, STRICT, THRESHOLDS_KM, Protocol
 from .ranking import FEWEST_CLIPS, Rank, ranks
 from .rows import CLIP_METRICS, ScoredRows
+from .runs import mean_of_runs
 
 __all__ = [
     "evaluate",
@@ -30,6 +31,7 @@ __all__ = [
     "rank",
     "rank_among",
     "ranks",
+    "mean_of_runs",
     "Rank",
     "FEWEST_CLIPS",
     "FEWEST_CLUSTERS",

@@ -227,6 +227,14 @@ def evaluate(
     """
     protocol = protocol_of(protocol)
     rows = score_rows(benchmark, predictions, protocol)
+    return evaluation_of(rows, protocol.name, predictions.sha256, intervals=intervals)
+
+
+def evaluation_of(
+    rows: ScoredRows, protocol: str, file_sha256: str, *, intervals: bool = True
+) -> Evaluation:
+    """The evaluation of rows that were scored by a protocol."""
+    benchmark = rows.benchmark
     subsets = benchmark.subsets
     continents = [1 + list(subsets).index(name) for name in sorted({*benchmark.continents} - {""})]
     masks = [np.ones(len(benchmark), dtype=np.bool_), *subsets.values()]
@@ -237,9 +245,9 @@ def evaluate(
     return Evaluation(
         benchmark=benchmark.slug,
         benchmark_hash=benchmark.content_hash,
-        protocol=protocol.name,
+        protocol=protocol,
         scorer_version=SCORER_VERSION,
-        file_sha256=predictions.sha256,
+        file_sha256=file_sha256,
         n_clips=len(rows),
         statuses=statuses,
         metrics=whole,

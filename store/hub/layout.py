@@ -190,9 +190,28 @@ SUBMISSIONS = Kind(
         Field("file_name", _TEXT, "name of the submitted file"),
         Field("file_sha256", _TEXT, "SHA-256 of the submitted file, in hex"),
         Field("file_bytes", pa.int64(), "size of the submitted file in bytes"),
-        Field("file", pa.large_binary(), "the submitted file"),
+        Field("file", pa.large_binary(), "the submitted file; empty if it is not shared"),
         Field("withdraw_key_sha256", _TEXT, "SHA-256 of the 192-bit random key that withdraws it"),
         Field("created_utc", _TIME, "when it was submitted, in UTC"),
+        Field(
+            "series",
+            _TEXT,
+            "id of the first submission of the row that this one belongs to, or empty",
+            needed=False,
+        ),
+        Field(
+            "relation",
+            _TEXT,
+            "replaces (all earlier files of the row) or run (another run of the same model)",
+            needed=False,
+            choices=("", "replaces", "run"),
+        ),
+        Field(
+            "is_shared",
+            pa.bool_(),
+            "whether the submitter lets others have the file; if not, `file` is empty",
+            needed=False,
+        ),
     ),
 )
 REMOVALS = Kind(

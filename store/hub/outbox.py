@@ -275,7 +275,7 @@ def _is_of(kind: Kind) -> ColumnElement[bool]:
 
 def _query(kind: Kind, *conditions: ColumnElement[bool]) -> Any:
     if kind is SUBMISSIONS:
-        joined = submissions.join(
+        joined = submissions.outerjoin(
             submission_files, submissions.c.submission_id == submission_files.c.submission_id
         )
         query = (
@@ -298,7 +298,8 @@ def _published(kind: Kind, row: RowMapping) -> dict[str, Any]:
         metrics = values["evaluation"].get("metrics") or {}
         values |= {name: metrics.get(name) for name, _ in SCORES}
         values["evaluation"] = msgspec.json.encode(values["evaluation"]).decode()
-        values["file"] = gzip.decompress(values["content_gzip"])
+        content = values["content_gzip"] if values["is_shared"] else None
+        values["file"] = gzip.decompress(content) if content else b""
     return values
 
 

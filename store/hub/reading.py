@@ -198,6 +198,9 @@ def _insert_submissions(
     columns = set(submissions.c.keys())
     for row in rows:
         row["evaluation"] = msgspec.json.decode(row["evaluation"])
+        # older files have no such columns
+        row |= {"series": row["series"] or "", "relation": row["relation"] or ""}
+        row["is_shared"] = row["is_shared"] is not False
     kept = [{name: value for name, value in row.items() if name in columns} for row in rows]
     database.insert_new_rows(connection, submissions, kept)
     standing = select(submissions.c.submission_id).where(
@@ -211,7 +214,7 @@ def _insert_submissions(
             "content_gzip": gzip.compress(row["file"], mtime=0),
         }
         for row in rows
-        if row["submission_id"] in there
+        if row["submission_id"] in there and row["is_shared"]
     ]
     database.insert_new_rows(connection, submission_files, files)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +15,10 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 from fastapi import FastAPI
 from gradio.utils import get_upload_folder
 from gradio_client import Client, handle_file
+from typer.testing import CliRunner, Result
 
 from agl1k_core.benchmarks import read_published
+from agl1k_core.cli.main import app as agl1k
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
 from leaderboard.client_api import build_endpoints
@@ -109,6 +112,40 @@ def test_submit_find_compare_withdraw(client: Client, url: str, toy_file: Path) 
     )
     assert answer["withdrawn"]
     assert row_of(url, "toy", "API model") is None
+
+
+def test_the_command_line_adds_a_run_and_replaces_the_files_of_a_row(
+    url: str, toy_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def submit(*more: str) -> Result:
+        given = ["submit", str(toy_file), "--server", url, "--board", "toy", "--model", "By hand"]
+        return CliRunner().invoke(agl1k, [*given, *more])
+
+    first = submit()
+    assert first.exit_code == 0, first.stderr
+    row = row_of(url, "toy", "By hand")
+    assert row is not None
+    row_id = str(row["row_id"])
+    key = re.search(r"Withdrawal key, shown only once: (\S+)", first.stdout)
+    assert key is not None
+    toy_file.write_bytes(prediction_file(make_benchmark(), 3.0))
+    monkeypatch.delenv("AGL1K_WITHDRAW_KEY", raising=False)
+    refused = submit("--run-of", row_id)
+    assert refused.exit_code == 1
+    assert "Set AGL1K_WITHDRAW_KEY to the row's withdrawal key" in refused.stderr
+    monkeypatch.setenv("AGL1K_WITHDRAW_KEY", key[1])
+    again = submit("--run-of", row_id, "--private")
+    assert again.exit_code == 0, again.stderr
+    assert f"It is another run of the row {row_id}." in again.stdout
+    row = row_of(url, "toy", "By hand")
+    assert row is not None
+    assert (row["row_id"], row["n_runs"]) == (row_id, 2)
+    assert [file["is_shared"] for file in row["files"]] == [False, True]  # type: ignore[attr-defined]
+    toy_file.write_bytes(prediction_file(make_benchmark(), 5.0))
+    assert "It replaces the files of the row" in submit("--replace", row_id).stdout
+    row = row_of(url, "toy", "By hand")
+    assert row is not None
+    assert (row["row_id"], row["n_runs"]) == (row_id, 1)
 
 
 def test_the_real_file(client: Client, url: str) -> None:

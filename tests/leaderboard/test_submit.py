@@ -153,7 +153,7 @@ def test_without_the_table_it_says_what_brings_it(absent: Board) -> None:
         ({"model_date": "20260201"}, "date"),
     ],
 )
-def test_fields_are_checked(change: dict[str, str], field: str) -> None:
+def test_fields_are_checked(change: dict[str, Any], field: str) -> None:
     problems = form_problems(replace(GOOD, **change).stripped())
     assert [problem.field for problem in problems] == [field]
     assert all(problem.todo for problem in problems)
@@ -173,7 +173,7 @@ def test_fields_are_checked(change: dict[str, str], field: str) -> None:
         {"prompt": "line\nline"},
     ],
 )
-def test_odd_but_harmless_fields_are_taken(change: dict[str, str]) -> None:
+def test_odd_but_harmless_fields_are_taken(change: dict[str, Any]) -> None:
     assert form_problems(replace(GOOD, **change).stripped()) == []
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from agl1k_core.errors import Agl1kError
 from store.database import Database
 from store.guesses import Guess, GuessStore
 from store.hub.layout import GUESSES, KINDS, shard_name, to_parquet
@@ -70,6 +71,29 @@ def test_an_empty_disk_is_restored_from_what_was_published(
     publisher.turn()
     assert len(hub.repo().commits) == n_commits, "what came back is not published again"
     assert restored.withdraw("sub-1", key)
+
+
+def test_a_file_that_is_not_shared_stays_here(
+    hub: FakeHub, database: Database, blank: Callable[..., Database]
+) -> None:
+    here = SubmissionStore(database)
+    key = here.publish(submission(), b"foo")
+    kept = submission(
+        submission_id="sub-2", series="sub-1", relation="run", is_shared=False,
+        file_sha256="0" * 64, created_utc=NOW + timedelta(seconds=1),
+    )  # fmt: skip
+    assert here.publish(kept, b"bar", key=key) == ""
+    Publisher(database, remote_to(hub)).turn()
+    assert [row["file"] for row in rows_on(hub, "submissions")] == [b"foo", b""]
+    new = blank()
+    Publisher(new, remote_to(hub)).turn()
+    there = SubmissionStore(new)
+    assert there.list("demo") == here.list("demo")
+    with pytest.raises(Agl1kError, match="restored without it"):
+        there.file("sub-2")
+    assert here.file("sub-2") == b"bar"
+    assert there.withdraw("sub-2", key)
+    assert there.list("demo") == []
 
 
 def test_reading_twice_changes_nothing(

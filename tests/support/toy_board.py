@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -97,7 +98,7 @@ def add_model(
     owner: str = "",
     refused: int = 0,
     first: int | None = None,
-    **more: str,
+    **more: Any,
 ) -> Published:
     assert board.benchmark is not None
     data = prediction_file(board.benchmark, degrees_off, refused=refused, first=first)
