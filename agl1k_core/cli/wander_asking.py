@@ -71,7 +71,7 @@ def run(
     ] = False,
     fov: Annotated[float, typer.Option(min=10, max=150, help="Field of view, degrees.")] = 90.0,
     skip_broken: Annotated[
-        bool, typer.Option("--skip-broken", help="Leave out graphs that cannot be used.")
+        bool, typer.Option("--skip-broken", help="Leave out what cannot be used or seen.")
     ] = False,
     api_key_env: ApiKeyOption = "",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N graphs.")] = None,
@@ -116,7 +116,7 @@ def run(
         result, stopped = wander.run_walks(
             places, views, asked, settings, output, limits, listeners_on(bar)
         )
-    for line in result.lines():
+    for line in result.lines("graphs"):
         say(line)
     say(f"Walks: {shown(output / wander.WALKS)}")
     if stopped:
@@ -210,21 +210,29 @@ def trend(
 def _with_panoramas(
     graphs: Sequence[Graph], folder: PanoramaFolder, *, skip_broken: bool
 ) -> list[Graph]:
-    """The graphs whose nodes all have a panorama; raises ``Agl1kError`` about others."""
+    """Graphs in which one sees all that one can reach; raises ``Agl1kError`` about others.
+
+    With ``skip_broken``, ways to nodes without a panorama are closed, and graphs without one of
+    the centre left out.
+    """
     missing = {
         graph.key: [node.pano_id for node in graph.nodes if node.pano_id not in folder]
         for graph in graphs
     }
     lines = [
-        f"{key}: {len(ids):,} nodes have no panorama, such as {ids[0]}"
+        f"{key}: {len(ids):,} of the nodes have no panorama, such as {ids[0]}"
         for key, ids in missing.items()
         if ids
     ]
-    kept = [graph for graph in graphs if not missing[graph.key]]
+    kept = [
+        graph.closed_to(missing[graph.key]) if missing[graph.key] else graph
+        for graph in graphs
+        if graph.center_id in folder
+    ]
     if lines and (not skip_broken or not kept):
-        todo = f"Add them to {shown(folder.folder)}, or leave the graphs out with --skip-broken."
+        todo = f"Add them to {shown(folder.folder)}, or do without them with --skip-broken."
         raise Agl1kError("\n".join([*lines, todo]))
-    warn_all(f"Left out: {line}." for line in lines)
+    warn_all(lines)
     return kept
 
 

@@ -51,13 +51,18 @@ def validate(
     tolerance: Annotated[
         float, typer.Option(min=0, max=180, help="Degrees a way back may be off opposite.")
     ] = 1.0,
+    panoramas: Annotated[
+        Path | None,
+        typer.Option("--panoramas", "-p", file_okay=False, help="Also look for the pictures."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List everything wrong with graphs, and show their statistics. Exit code 1 if anything is.
 
     Graphs with an error cannot be used; those with a warning can.
     """
-    found = list(wander.inspect_graphs(paths, tolerance_deg=tolerance))
+    folder = wander.PanoramaFolder(panoramas) if panoramas else None
+    found = list(wander.inspect_graphs(paths, tolerance_deg=tolerance, panoramas=folder))
     statistics = wander.describe([one.graph for one in found if one.graph is not None])
     if as_json:
         say(json.dumps({"faults": _faults(found), "statistics": statistics.to_dict()}))
@@ -91,8 +96,8 @@ def _show(found: Sequence[ReadGraph], statistics: SetStatistics) -> None:
     n_errors = sum(fault.is_fatal for fault in faults)
     say(
         f"{len(statistics.graphs):,} graphs can be used, "
-        f"{sum(one.graph is None for one in found):,} cannot: {n_errors:,} errors, "
-        f"{len(faults) - n_errors:,} warnings."
+        f"{sum(one.graph is None for one in found):,} cannot. "
+        f"Errors: {n_errors:,}, warnings: {len(faults) - n_errors:,}."
     )
     if statistics.graphs:
         say(tables.set_table(statistics))

@@ -36,12 +36,12 @@ class RunResult:
     files: tuple[Path, ...]
     provenance: Mapping[str, Any]
 
-    def lines(self) -> list[str]:
-        """What a terminal shows at the end."""
+    def lines(self, noun: str = "clips") -> list[str]:
+        """What a terminal shows at the end; ``noun`` is what was asked about."""
         told = self.provenance
         clips, cost = told["clips"], told["cost"]
         lines = [
-            f"{clips['answered']:,} of {clips['asked']:,} clips answered, {clips['failed']:,} "
+            f"{clips['answered']:,} of {clips['asked']:,} {noun} answered, {clips['failed']:,} "
             "without an answer.",
             f"{told['tokens']['prompt']:,} prompt and {told['tokens']['completion']:,} completion "
             f"tokens, {cost_text(cost)}.",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,16 +24,31 @@ OPPOSITE_WITHIN_DEG = 1.0
 SAME_PLACE_M = 0.05
 
 
-def check(draft: Draft, tell: Tell, tolerance_deg: float = OPPOSITE_WITHIN_DEG) -> None:
+class Rules(NamedTuple):
+    """What is doubted: the tolerance of ways back, and nodes that are not in ``panoramas``."""
+
+    tolerance_deg: float = OPPOSITE_WITHIN_DEG
+    panoramas: Container[str] | None = None
+
+
+def check(draft: Draft, tell: Tell, rules: Rules) -> None:
     """Tell every doubt about what could be read of a graph."""
     graph = draft.graph
     _tell_coincident(graph, tell)
+    if rules.panoramas is not None:
+        _tell_missing(graph, tell, rules.panoramas)
     if not draft.is_whole:
         return
-    _tell_returns(graph, tell, tolerance_deg)
+    _tell_returns(graph, tell, rules.tolerance_deg)
     if graph.center_id in graph.by_id:
         _tell_unreachable(graph, tell)
         _tell_coverage(graph, tell)
+
+
+def _tell_missing(graph: Graph, tell: Tell, panoramas: Container[str]) -> None:
+    for node in graph.nodes:
+        if node.pano_id not in panoramas:
+            tell("It has no panorama", "Add a file that is called by its id", node=node.pano_id)
 
 
 def _tell_returns(graph: Graph, tell: Tell, tolerance_deg: float) -> None:

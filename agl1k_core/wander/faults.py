@@ -46,7 +46,8 @@ class GraphsRefusedError(Agl1kError):
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
         n, n_files = len(self.faults), len({fault.source for fault in self.faults})
-        lines = [f"{n:,} {'error' if n == 1 else 'errors'} in {n_files:,} files of graphs"]
+        errors, files = "error" if n == 1 else "errors", "file" if n_files == 1 else "files"
+        lines = [f"{n:,} {errors} in {n_files:,} {files} of graphs"]
         lines += [f"  {number}. {fault}" for number, fault in enumerate(faults[:MOST_SHOWN], 1)]
         if n > MOST_SHOWN:
             lines.append(f"  … and {n - MOST_SHOWN:,} more: see agl1k wander validate")

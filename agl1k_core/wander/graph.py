@@ -10,8 +10,8 @@ centre.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -129,6 +129,11 @@ class Graph:
     def ways(self, matrix_id: int) -> tuple[Edge, ...]:
         """The ways from a node, in the order of the nodes that they lead to."""
         return self._ways.get(matrix_id, ())
+
+    def closed_to(self, pano_ids: Collection[str]) -> Graph:
+        """The same graph without the ways to some nodes."""
+        kept = (e for e in self.edges if self.by_matrix_id[e.end].pano_id not in pano_ids)
+        return replace(self, edges=tuple(kept))
 
     @cached_property
     def links(self) -> csr_array:

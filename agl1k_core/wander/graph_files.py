@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from agl1k_core.errors import Agl1kError, Problem
 from agl1k_core.file_names import shown
 from agl1k_core.files import write_atomically
 from agl1k_core.inputs import UnreadableFileError, name_of, read_unpacked
-from agl1k_core.wander._checks import OPPOSITE_WITHIN_DEG, check
+from agl1k_core.wander._checks import OPPOSITE_WITHIN_DEG, Rules, check
 from agl1k_core.wander._records import Tell, read_record
 from agl1k_core.wander.example import located
 from agl1k_core.wander.faults import Fault, GraphsRefusedError
@@ -51,7 +51,10 @@ class ReadGraph:
 
 
 def inspect_graphs(
-    paths: Iterable[Path], *, tolerance_deg: float = OPPOSITE_WITHIN_DEG
+    paths: Iterable[Path],
+    *,
+    tolerance_deg: float = OPPOSITE_WITHIN_DEG,
+    panoramas: Container[str] | None = None,
 ) -> Iterator[ReadGraph]:
     """Read graphs one by one, and find everything that is wrong with them.
 
@@ -62,6 +65,8 @@ def inspect_graphs(
         ``example`` for the example set.
     tolerance_deg
         How far a way back may be from opposite to the way there, in degrees.
+    panoramas
+        Those that there are, by id; None not to look for them.
 
     Yields
     ------
@@ -69,8 +74,9 @@ def inspect_graphs(
         One for each graph, and for each file that cannot be read.
     """
     used: dict[str, str] = {}
+    rules = Rules(tolerance_deg, panoramas)
     for path, name in _files(paths):
-        for found in _inspect_file(path, name, tolerance_deg):
+        for found in _inspect_file(path, name, rules):
             yield _with_key_used_once(found, used)
 
 
@@ -178,7 +184,7 @@ def _stem(path: Path) -> str:
     return name
 
 
-def _inspect_file(path: Path, name: str, tolerance_deg: float) -> Iterator[ReadGraph]:
+def _inspect_file(path: Path, name: str, rules: Rules) -> Iterator[ReadGraph]:
     source = shown(path)
     try:
         records = list(_records(read_unpacked(path), path))
@@ -197,7 +203,7 @@ def _inspect_file(path: Path, name: str, tolerance_deg: float) -> Iterator[ReadG
             yield ReadGraph(source, None, (Fault(source, record),))
             continue
         key = "-".join([name, *(str(number) for number in where if number)])
-        yield _inspect_record(source, record, key, where, tolerance_deg)
+        yield _inspect_record(source, record, key, where, rules)
 
 
 def _is_only_a_node(record: object) -> bool:
@@ -244,7 +250,7 @@ def _decoded(line: bytes, number: int) -> object:
 
 
 def _inspect_record(
-    source: str, record: object, key: str, where: _Where, tolerance_deg: float
+    source: str, record: object, key: str, where: _Where, rules: Rules
 ) -> ReadGraph:
     told = record.get(_KEY) if isinstance(record, dict) else None
     key = told if isinstance(told, str) and told.strip() else key
@@ -258,7 +264,7 @@ def _inspect_record(
 
     draft = read_record(record, key, tell_as(True))
     is_usable = not faults
-    check(draft, tell_as(False), tolerance_deg)
+    check(draft, tell_as(False), rules)
     return ReadGraph(source, draft.graph if is_usable else None, tuple(faults))
 
 

@@ -65,7 +65,7 @@ class PanoramaFolder:
         self.folder = located(folder)
         self._paths = _pictures_in(self.folder)
 
-    def __contains__(self, pano_id: str) -> bool:
+    def __contains__(self, pano_id: object) -> bool:
         return pano_id in self._paths
 
     def __len__(self) -> int:

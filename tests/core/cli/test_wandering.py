@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner, Result
 
+from agl1k_core import wander
 from agl1k_core.cli.main import app
 from tests.support.fake_endpoint import FakeEndpoint, fake_endpoint
 from tests.support.graphs import crossing, street, write
@@ -34,7 +35,7 @@ def test_validate_lists_faults_and_tells_statistics(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "bad.json: error: node p3: lat is 95. Give degrees from -90 to 90" in result.stderr
     assert "doubtful.json: warning: node centre: The centre is 1 step from" in result.stderr
-    assert "2 graphs can be used, 1 cannot: 1 errors, 1 warnings." in result.stdout
+    assert "2 graphs can be used, 1 cannot. Errors: 1, warnings: 1." in result.stdout
     lines = dict(line.split("  ", 1) for line in result.stdout.splitlines() if "  " in line)
     assert lines["nodes"].strip() == "26"
     assert lines["mean degree"].strip() == "1.85"
@@ -177,7 +178,7 @@ def test_run_then_score(walkable: Path) -> None:
     arguments = ("graphs", "-p", "panoramas", "--python", "walker_chat:chat")
     result = run("run", *arguments, "-o", "acting")
     assert result.exit_code == 0, result.stderr
-    assert "3 of 3 clips answered" in result.stdout
+    assert "3 of 3 graphs answered" in result.stdout
     assert run("run", *arguments, "-o", "at-once", "--steps", 1).exit_code == 0
     scored = run("score", "acting", "-g", "graphs", "--against", "at-once")
     assert "acting: 3 graphs, 3 answered" in scored.stdout
@@ -197,11 +198,24 @@ def test_run_refuses_missing_panoramas_unless_they_are_skipped(walkable: Path) -
     arguments = ("graphs", "-p", "panoramas", "--python", "walker_chat:chat", "-o", "run")
     refused = run("run", *arguments)
     assert refused.exit_code == 1
-    assert "g1: 1 nodes have no panorama, such as g1n5" in refused.stderr
+    assert "g1: 1 of the nodes have no panorama, such as g1n5" in refused.stderr
     assert not (walkable / "run").exists()
-    skipped = run("run", *arguments, "--skip-broken")
-    assert "Left out: g1" in skipped.stderr
-    assert "2 of 2 clips answered" in skipped.stdout
+    assert "3 of 3 graphs answered" in run("run", *arguments, "--skip-broken").stdout
+    told = run("validate", "graphs", "-p", "panoramas")
+    assert "g1.json: warning: node g1n5: It has no panorama" in told.stderr
+    # the centre's cannot be done without
+    (walkable / "panoramas" / "g2n10.png").unlink()
+    skipped = run("run", *arguments[:-1], "other", "--skip-broken")
+    assert "g2: 1 of the nodes have no panorama, such as g2n10" in skipped.stderr
+    assert "2 of 2 graphs answered" in skipped.stdout
+
+
+def test_ways_to_nodes_without_a_panorama_are_closed(walkable: Path) -> None:
+    graph = wander.read_graphs([walkable / "graphs"])[0]
+    assert [move.target_id for move in wander.Environment(graph).state.moves] == ["g0n9", "g0n11"]
+    closed = graph.closed_to({"g0n9"})
+    assert [move.target_id for move in wander.Environment(closed).state.moves] == ["g0n11"]
+    assert closed.nodes == graph.nodes
 
 
 PROPOSE = """

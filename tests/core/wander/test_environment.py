@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +48,21 @@ def test_as_published_the_picture_turns_the_wrong_way(graph: Graph) -> None:
     assert state.heading_deg == pytest.approx(120)  # of the arrows and the compass
     assert state.shown_deg == pytest.approx(300)  # 30 − 90
     assert relative(walk) == {"north": -120, "east": -30, "south": 60, "west": 150}
+
+
+@given(st.floats(0, 2 * math.pi), st.integers(-720, 720))
+def test_as_published_is_the_middle_of_the_authors_rolled_picture(
+    heading_rad: float, degrees: int
+) -> None:
+    # their picture: the panorama's columns rolled by width · rotation / 360 (roll_panorama)
+    width = 3600
+    bearings = math.degrees(heading_rad) + (np.arange(width) - width // 2) * 360 / width
+    rolled = np.roll(bearings, int(width * (degrees % 360) / 360))
+    node = Node("a", 0, 0.0, 0.0, heading_rad)
+    walk = Environment(Graph("g", "a", (node,), ()), as_published=True)
+    state = walk.act(Action("rotate", degrees=degrees))
+    apart = wander.turn_to(state.shown_deg, float(rolled[width // 2]))
+    assert apart == pytest.approx(0, abs=1e-6)
 
 
 def test_as_published_columns_are_in_the_order_of_the_file(tmp_path: Path) -> None:

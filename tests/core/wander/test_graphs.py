@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agl1k_core import wander
@@ -22,8 +23,9 @@ from tests.support.graphs import LAST, crossing, graph_of, street, write
 Change = Callable[[dict[str, Any]], object]
 
 
-def faults_in(path: Path, **options: float) -> list[str]:
-    return [str(fault) for one in wander.inspect_graphs([path], **options) for fault in one.faults]
+def faults_in(path: Path, tolerance_deg: float = 1.0) -> list[str]:
+    found = wander.inspect_graphs([path], tolerance_deg=tolerance_deg)
+    return [str(fault) for one in found for fault in one.faults]
 
 
 def test_a_good_graph_has_no_faults(tmp_path: Path) -> None:
@@ -332,3 +334,41 @@ def steps_by_hand(pairs: set[tuple[int, int]], start: int, ends: set[int]) -> fl
             return np.inf
         reached, steps = more, steps + 1
     return steps
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.just("p3"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=4,
+)  # fmt: skip
+
+
+def places_in(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The path of every value in a tree."""
+    found = [path] if path else []
+    keys = tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ()
+    return found + [inside for key in keys for inside in places_in(tree[key], (*path, key))]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.data())
+def test_whatever_is_in_a_file_is_told_or_can_be_walked(data: st.DataObject) -> None:
+    record = street(5)
+    for _ in range(data.draw(st.integers(1, 3))):
+        *path, last = data.draw(st.sampled_from(places_in(record)))
+        parent = record
+        for key in path:
+            parent = parent[key]
+        parent[last] = data.draw(JSON)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "place.json")
+        path.write_text(json.dumps(record))
+        (found,) = wander.inspect_graphs([path])
+    if found.graph is None:
+        assert any(fault.is_fatal for fault in found.faults)
+        return
+    assert not any(fault.is_fatal for fault in found.faults)
+    assert wander.describe([found.graph]).n_nodes == 5
+    walk = wander.Environment(found.graph, max_steps=9)
+    while walk.state.moves and not walk.state.must_guess:
+        walk.act(wander.Action("move", way=walk.state.moves[-1].way))
