@@ -120,6 +120,8 @@ def run(
     on = benchmark_of(benchmark)
     if repeat > 1 and seed is not None:
         raise Agl1kError("With --seed, the passes of --repeat would be the same. Leave out one.")
+    if match_tokens and max_tokens is not None:
+        raise Agl1kError("--match-tokens limits each answer. Leave out --max-tokens.")
     control = _control(without_audio, tags_only, transcript_only)
     plan = _plan(agent, on, control, match_tokens, python)
     parameters: dict[str, float | int | None] = {
@@ -318,7 +320,8 @@ def _matched(
     wanted = list(on.index if clips is None else clips)
     found = [key for key in wanted if key in settings.agent.budgets]
     if len(found) < len(wanted):
-        warn(f"{len(wanted) - len(found)} clips have no answer in {shown(path)}; left out.")
+        told = f"{len(wanted) - len(found)} of {len(wanted)} clips"
+        warn(f"{told} have no answer in {shown(path)} and are left out.")
     return found
 
 

@@ -5,6 +5,7 @@ An answer that names no action that can be done is not guessed at: the model is 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -121,7 +122,11 @@ def _number(value: object) -> float | None:
 
 
 def _words(value: object) -> str:
-    return value[:_LONGEST_TEXT] if isinstance(value, str) else ""
+    """A text; some models write lists instead."""
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text[:_LONGEST_TEXT]
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,9 @@ class Runner:
         How long to wait for an answer, and how often to try.
     pace, budget, price
         What may be spent.
+    probe_tokens
+        The most tokens of an answer to ``probe``, if answers about clips have such a limit, so that
+        an endpoint that calls it otherwise is noticed.
     keep_samples
         Whether the model needs samples rather than encoded sound.
     report
@@ -86,6 +89,7 @@ class Runner:
     pace: Pace = field(default_factory=lambda: Pace(None))
     budget: Budget = field(default_factory=Budget)
     price: Price | None = None
+    probe_tokens: int | None = None
     keep_samples: bool = False
     report: Callable[[Progress], object] = lambda progress: None
 
@@ -113,7 +117,7 @@ class Runner:
 
     def _probed(self, messages: Sequence[Message]) -> Reply:
         self.pace.wait(self.stop)
-        raw = self.model.send(messages)
+        raw = self.model.send(messages, max_tokens=self.probe_tokens)
         self.journal.append(
             "probe", status=raw.status, body=raw.body, seconds=raw.seconds,
             size_s=round(size_s(messages), 3),

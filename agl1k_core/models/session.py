@@ -150,6 +150,8 @@ def run_model(
         runner = Runner(
             model, approach or OneQuestion(settings), journal, history, settings.treatment,
             limits.patience, Pace(limits.per_minute), Budget(limits.max_cost), limits.price,
+            probe_tokens=max(settings.agent.budgets.values(), default=None)
+            if settings.agent else None,
             keep_samples=isinstance(model, LocalModel) or settings.listens_again,
             report=heard.report,
         )  # fmt: skip

@@ -83,6 +83,7 @@ def test_a_run_that_stops_early_fails_and_keeps_what_it_has(api: FakeEndpoint, b
         (["--agent", "2", "--tags-only"], "--agent does not go with --tags-only"),
         (["--match-tokens", "."], "--match-tokens is for controls"),
         (["--agent", "2", "--match-tokens", "."], "answer at once: give --agent 0"),
+        (["--match-tokens", ".", "--max-tokens", "9"], "Leave out --max-tokens"),
         (["--agent", "0", "--match-tokens", "."], "not from a run with --agent"),
         (["--without-audio", "--tags-only"], "Give only one of --without-audio, --tags-only"),
     ],
@@ -195,5 +196,5 @@ def test_a_control_of_fewer_clips_and_of_another_model(bench: Path, tmp_path: Pa
         result = run("run", *more, "--model", "other")
         assert "model is 'other', there it is 'fake-model'" in result.stderr
         result = run("run", *more, "--model", fake.model)
-    assert "1 clips have no answer in" in result.stderr
+    assert "1 of 3 clips have no answer in" in result.stderr
     assert "2 of 2 clips answered" in result.stdout

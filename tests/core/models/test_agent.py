@@ -376,6 +376,13 @@ def test_every_step_is_kept(endpoint: Start, run: Asked) -> None:
     assert result.provenance["cost"]["usd"] == pytest.approx(fake.charged)
 
 
+def test_reasons_may_be_lists(endpoint: Start, run: Asked) -> None:
+    fake = endpoint(converse=scripted(says(COMMIT, reason=["bells", "rain"], uncertain=None)))
+    run.run(fake, settings=agent(1), limit=1)
+    (step,) = records(run.folder / "steps.jsonl")
+    assert (step["reason"], step["uncertain"]) == ('["bells", "rain"]', "")
+
+
 def test_rescoring_writes_the_same_steps(endpoint: Start, run: Asked) -> None:
     run.run(endpoint(converse=scripted(says(act("hear")), says(COMMIT))), settings=agent(2),
             repeat=2)  # fmt: skip
@@ -522,6 +529,16 @@ def test_the_control_gets_the_tokens_of_the_agent(
     told = result.provenance["agent"]
     assert (told["steps"], told["token_budgets"]["mean"]) == (0, 1333.3)
     assert told["seeing_check"] is None
+
+
+def test_an_endpoint_that_calls_the_limit_otherwise_is_noticed(endpoint: Start, run: Asked) -> None:
+    def reject(body: Json) -> Fault | None:
+        said = "Unsupported parameter: 'max_tokens' is not supported with this model."
+        return bad(said) if "max_tokens" in body else None
+
+    fake = endpoint(converse=scripted(says(COMMIT)), reject=reject)
+    run.run(fake, settings={"agent": AgentPlan(0, None, {"k0": 1234})}, limit=1)
+    assert [body["max_completion_tokens"] for body in fake.about_clips] == [1234]
 
 
 def test_the_budget_is_at_least_the_limit_of_one_answer(endpoint: Start, run: Asked) -> None:

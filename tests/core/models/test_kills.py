@@ -28,10 +28,10 @@ from tests.support.waiting import PATIENCE_S, eventually
 N, N_KILLS, COST = 40, 10, 0.01
 
 
-def start(fake: FakeEndpoint, folder: Path, output: Path) -> subprocess.Popen[bytes]:
+def start(fake: FakeEndpoint, folder: Path, output: Path, *more: str) -> subprocess.Popen[bytes]:
     command = [
         sys.executable, "-m", "agl1k_core", "run", "--model", fake.model, "--base-url", fake.url,
-        "-b", str(folder), "-o", str(output), "--concurrency", "6",
+        "-b", str(folder), "-o", str(output), "--concurrency", "6", *more,
     ]  # fmt: skip
     env = {**os.environ, "NO_PROXY": "127.0.0.1"}
     return subprocess.Popen(
@@ -105,3 +105,32 @@ def test_interrupting_keeps_what_is_under_way(tmp_path: Path) -> None:
         assert read_history(output).n_lost == 0
         told = json.loads((output / "provenance.json").read_text())
         assert told["clips"]["answered"] == fake.answered.total() > 0
+
+
+def acts_twice(body: Mapping[str, Any]) -> str:
+    """Asks for two segments, then commits."""
+    step = sum(turn["role"] == "assistant" for turn in body["messages"])
+    action = {"name": "commit"} if step == 2 else {"name": "hear", "start_s": 0, "end_s": 0.4}
+    return json.dumps({"latitude": step, "longitude": 1, "action": action})
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_a_model_that_listens_again_is_killed_in_its_conversations(tmp_path: Path) -> None:
+    """No step with an answer on disk is asked for again, and none is skipped."""
+    folder, output, rng = tmp_path / "bench", tmp_path / "run", random.Random(7)
+    on, n_clips = small_benchmark(folder, 12), 12
+    with fake_endpoint(converse=acts_twice, cost=COST,
+                       delay_s=lambda number: 0.05 * (number * 7 % 5)) as fake:  # fmt: skip
+        for _ in range(4):
+            killed_after(fake, start(fake, folder, output, "--agent", "3"), rng.randint(2, 8))
+        process = start(fake, folder, output, "--agent", "3")
+        _, errors = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 0, errors.decode()
+
+    replies = [event for event in read_journal(output) if event["line"] == "reply"]
+    answers = Counter((event["clip"], event["step"]) for event in replies if is_answer(event))
+    assert answers == Counter({(f"k{n}", step): 1 for n in range(n_clips) for step in range(3)})
+    n_given = fake.answered.total()
+    assert 3 * n_clips <= n_given <= 3 * n_clips + read_history(output).n_lost
+    assert list(read_predictions(output / "predictions.jsonl", on).lat) == [2.0] * n_clips

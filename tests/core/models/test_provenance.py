@@ -28,6 +28,8 @@ TOLD = {
     "clips": {"asked": 1444, "answered": 1440, "cut_off": 2, "truncated": 7},
     "tokens": {"prompt": 12345, "completion": 678},
     "cost": {"usd": 3.5, "source": "reported by the endpoint"},
+    "agent": {"steps": 4, "answers": 3600, "conversations": 1440,
+              "actions_offered": ["hear", "commit"]},
     "began": "2026-11-27T10:00:00Z", "ended": "2026-11-28T10:00:00Z",
 }  # fmt: skip
 
@@ -36,6 +38,7 @@ def test_what_a_board_shows() -> None:
     facts = dict(provenance_facts(TOLD))
     assert facts["Model as reported back"] == "m-1, m-2"
     assert facts["Hearing check"].startswith("skipped, so nothing proves")
+    assert facts["Listening again"] == "up to 4 actions, 2.5 answers a clip: hear, commit"
     assert facts["Control"] == "names of sounds as text instead of the sound"
     assert facts["Parameters"] == "temperature 0, max_tokens 900"
     assert facts["Audio"] == (
@@ -46,10 +49,18 @@ def test_what_a_board_shows() -> None:
     assert facts["Answered"] == "1,440 of 1,444 questions; 2 cut off by the limit on tokens"
 
 
+def test_a_control_tells_its_tokens() -> None:
+    told = {"agent": {"steps": 0, "token_budgets": {"mean": 1333.3}}}
+    assert provenance_facts(told) == [
+        ("Listening again",
+         "no action, answered at once, with the tokens of an agent (1,333 on average)"),
+    ]  # fmt: skip
+
+
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=300),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-        st.sampled_from([*TOLD, "named", "reported", "host", "dialect", "usd", "asked"]), inner,
+        st.sampled_from([*TOLD, "steps", "answers", "token_budgets", "mean", "named", "reported", "host", "dialect", "usd", "asked"]), inner,
         max_size=4,
     ),
 )  # fmt: skip
