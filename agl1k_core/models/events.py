@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from agl1k_core import tagging
+from agl1k_core.errors import Agl1kError
 from agl1k_core.models.controls import sound_lines
 from agl1k_core.models.messages import Samples
 from agl1k_core.models.sounds import RATE_HZ
@@ -27,7 +28,10 @@ class EventLister(Protocol):
         ...
 
     def events(self, key: str, samples: Samples) -> str:
-        """One line per sound, for a clip and its recording at ``RATE_HZ``."""
+        """One line per sound, for a clip and its recording at ``RATE_HZ``.
+
+        Raises ``Agl1kError`` if they are not known.
+        """
         ...
 
 
@@ -92,4 +96,6 @@ class KnownPresences:
 
     def events(self, key: str, samples: Samples) -> str:
         """See ``EventLister.events``."""
-        return sound_lines(self.presences.get(key, {})) or _NOTHING
+        if key not in self.presences:
+            raise Agl1kError("There are no tags of this recording.")
+        return sound_lines(self.presences[key]) or _NOTHING

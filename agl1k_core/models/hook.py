@@ -69,14 +69,14 @@ class LocalModel:
 
     @cached_property
     def converses(self) -> bool:
-        """Whether the function takes a conversation."""
+        """Whether the function takes a conversation: it needs one argument, not two."""
         try:
-            inspect.signature(self.ask).bind(None, "")
-        except TypeError:
-            return True
+            parameters = inspect.signature(self.ask).parameters.values()
         except ValueError:  # some functions of C have no signature
             return False
-        return False
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        needed = [p for p in parameters if p.kind in kinds and p.default is p.empty]
+        return len(needed) == 1
 
     def check_converses(self) -> None:
         """Raise ``Agl1kError`` if the function does not take a conversation."""

@@ -54,7 +54,7 @@ class RunResult:
         if clips["truncated"]:
             lines.append(f"{clips['truncated']:,} recordings were truncated.")
         agent = told.get("agent")
-        if agent and agent["conversations"]:
+        if agent and agent["steps"] and agent["conversations"]:
             mean = agent["answers"] / agent["conversations"]
             lines.append(f"{mean:.1f} answers a clip, with up to {agent['steps']} actions.")
         if told["lost_requests"]:

@@ -185,7 +185,7 @@ def _about(settings: RunSettings, limits: RunLimits, benchmark_spec: str) -> dic
         "benchmark_spec": benchmark_spec,
         "prompt": {"source": settings.prompt.source, "text": settings.prompt.text},
         "price": [price.prompt, price.completion] if price else None,
-        "token_budgets": dict(settings.agent.matched) if settings.agent else None,
+        "token_budgets": (dict(settings.agent.matched) or None) if settings.agent else None,
     }
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from agl1k_core.errors import Agl1kError
 from agl1k_core.models import KnownPresences, TaggedEvents
 
 RATE_HZ = 16000
@@ -15,7 +16,7 @@ class Loud:
     """Finds speech in loud seconds, and rain always."""
 
     name, weights_sha256 = "loud", "0123456789abcdef"
-    labels = ("/m/09x0r", "/m/06mb1")
+    labels: tuple[str, ...] = ("/m/09x0r", "/m/06mb1")
     sample_rate_hz, window_s, hop_s, threshold = RATE_HZ, 1.0, 1.0, 0.5
 
     def predict(self, wave: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -53,4 +54,6 @@ def test_a_tagger_of_another_rate_is_refused() -> None:
 def test_known_presences_have_no_times() -> None:
     lister = KnownPresences({"k": {"/m/06mb1": 0.25, "/m/09x0r": 0.001}}, "tags.json")
     assert lister.events("k", seconds_of(0)) == "- Rain: 25% of the time"
-    assert lister.events("other", seconds_of(0)) == "- nothing that it knows"
+    assert KnownPresences({"k": {}}, "x").events("k", seconds_of(0)) == "- nothing that it knows"
+    with pytest.raises(Agl1kError, match="no tags of this recording"):
+        lister.events("other", seconds_of(0))

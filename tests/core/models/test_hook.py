@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,20 @@ def test_a_function_must_return_text(small: Benchmark, tmp_path: Path) -> None:
 
     _, stopped = run(small, tmp_path / "run", ask)
     assert "must return the answer as text; it returned dict" in stopped
+
+
+@pytest.mark.parametrize(
+    ("ask", "converses"),
+    [
+        (lambda audio, prompt: "", False),
+        (lambda audio, prompt, beams=1: "", False),
+        (lambda messages: "", True),
+        (lambda messages, beams=1, **more: "", True),
+        (lambda *anything: "", False),
+    ],
+)
+def test_one_argument_means_a_conversation(ask: Callable[..., str], converses: bool) -> None:
+    assert LocalModel(ask, "mine:ask").converses is converses
 
 
 def test_functions_are_imported_from_the_current_folder(

@@ -60,7 +60,8 @@ def test_a_control_tells_its_tokens() -> None:
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=300),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-        st.sampled_from([*TOLD, "steps", "answers", "token_budgets", "mean", "named", "reported", "host", "dialect", "usd", "asked"]), inner,
+        st.sampled_from([*TOLD, "steps", "answers", "token_budgets", "mean", "named", "reported",
+                         "host", "dialect", "usd", "asked"]), inner,
         max_size=4,
     ),
 )  # fmt: skip
