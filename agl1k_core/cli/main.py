@@ -19,6 +19,7 @@ from agl1k_core.cli import (
     inspecting,
     listening,
     localizability,
+    publishing,
     running,
     scoring,
     serving,
@@ -39,6 +40,7 @@ app.add_typer(running.app)
 app.add_typer(causes.app)
 app.add_typer(listening.app)
 app.add_typer(inspecting.app)
+app.add_typer(publishing.app)
 app.add_typer(cutting.app)
 app.add_typer(building.app)
 app.add_typer(serving.app)

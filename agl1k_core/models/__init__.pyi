@@ -9,6 +9,7 @@ from .dialects import Dialect
 from .endpoint import Endpoint, Model
 from .events import EventLister, KnownPresences, TaggedEvents
 from .hook import LocalModel, load_function
+from .hub_files import EVAL_FILE, RESULTS_FILE, HubTarget, eval_file, results_file
 from .messages import Message, Picture, Sound
 from .plans import AgentPlan
 from .prompts import Prompt, agent_prompt, default_prompt, read_prompt
@@ -84,6 +85,11 @@ __all__ = [
     "provenance_facts",
     "bundled",
     "submittable",
+    "HubTarget",
+    "eval_file",
+    "results_file",
+    "EVAL_FILE",
+    "RESULTS_FILE",
     "Submittable",
     "BoardServer",
     "ModelCard",
