@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agl1k_core.errors import Agl1kError
+from agl1k_core.file_names import shown
 
 
 def temporary_folder() -> Path:
@@ -67,6 +68,14 @@ def write_atomically(path: Path, content: str | bytes, *, durable: bool = False)
         if durable:
             file.flush()
             os.fsync(file.fileno())
+
+
+def save_text(path: Path, text: str) -> None:
+    """Write a text as ``write_atomically`` does; raises ``Agl1kError`` if that fails."""
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise Agl1kError(f"{shown(path)} cannot be written: {error.strerror}.") from None
 
 
 def sha256_of_file(path: Path) -> str:

@@ -22,12 +22,12 @@ from agl1k_core.cli.console import (
     say,
     warn,
     warn_all,
-    write_text,
 )
 from agl1k_core.cli.localizability import print_failures
 from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
+from agl1k_core.files import save_text
 
 SUMMARY, PAGE = "causes.json", "causes.html"
 
@@ -174,10 +174,10 @@ def _finish(
     wanted = {miss.key for miss in misses.misses}
     found = causes.with_refusals([v for v in found if v.key in wanted], misses)
     summary = causes.summary(misses, found)
-    write_text(sorting.folder / SUMMARY, json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+    save_text(sorting.folder / SUMMARY, json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
     if found:
         page = causes.cause_page(summary, sorting.file.name)
-        write_text(sorting.folder / PAGE, page)
+        save_text(sorting.folder / PAGE, page)
     if as_json:
         typer.echo(json.dumps(summary, allow_nan=False))
         return

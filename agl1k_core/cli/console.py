@@ -19,7 +19,6 @@ from agl1k_core.config import Config
 from agl1k_core.curation import write_csv
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown, shown_lines
-from agl1k_core.files import write_atomically
 from agl1k_core.inputs import is_standard_input
 
 BenchmarkOption = Annotated[
@@ -127,11 +126,3 @@ def benchmark_of(spec: str | None) -> Benchmark:
     """The benchmark that the option names, else the configured one."""
     config = Config.from_env()
     return benchmarks.load_benchmark(spec or config.benchmark, config)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file; raises ``Agl1kError`` if that fails."""
-    try:
-        write_atomically(path, text)
-    except OSError as error:
-        raise Agl1kError(f"{shown(path)} cannot be written: {error.strerror}.") from None

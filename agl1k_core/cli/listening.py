@@ -10,10 +10,11 @@ from tqdm import tqdm
 
 from agl1k_core import listener, models, tagging
 from agl1k_core.benchmarks import Benchmark, recording_name
-from agl1k_core.cli.console import BenchmarkOption, benchmark_of, say, warn, write_text
+from agl1k_core.cli.console import BenchmarkOption, benchmark_of, say, warn
 from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
+from agl1k_core.files import save_text
 from agl1k_core.listener import Ears, Listened
 
 app = typer.Typer()
@@ -86,7 +87,7 @@ def _ears(whisper: str, without_speech: bool) -> Ears:
 def _draw(result: Listened, on: Benchmark, folder: Path) -> None:
     for key, heard in result.heard.items():
         name = Path(recording_name(on.clip(key))).stem
-        write_text(folder / f"{name}.svg", listener.map_of(heard, key))
+        save_text(folder / f"{name}.svg", listener.map_of(heard, key))
     say(f"Belief maps: {shown(folder)}")
 
 

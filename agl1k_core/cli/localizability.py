@@ -31,12 +31,12 @@ from agl1k_core.cli.console import (
     say,
     warn,
     warn_all,
-    write_text,
 )
 from agl1k_core.config import Config
 from agl1k_core.curation import Analyzer
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
+from agl1k_core.files import save_text
 from agl1k_core.localizability import ApiJudge, Localizability
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def report_model(
     """Top categories, agreement between judges, examples and continents, as in the paper."""
     source = _report_input(Localizability.load(model), files, benchmark)
     if output:
-        write_text(output, localizability.report_page(source))
+        save_text(output, localizability.report_page(source))
     if as_json:
         typer.echo(json.dumps(localizability.report_numbers(source), allow_nan=False))
         return

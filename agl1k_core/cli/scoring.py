@@ -19,9 +19,9 @@ from agl1k_core.cli.console import (
     benchmark_of,
     say,
     warn_all,
-    write_text,
 )
 from agl1k_core.file_names import shown
+from agl1k_core.files import save_text
 from agl1k_core.inputs import name_of
 from agl1k_core.predictions import Predictions
 
@@ -93,7 +93,7 @@ def baseline(
 ) -> None:
     """Write a baseline as a prediction file in CSV."""
     made = scoring.baseline(benchmark_of(benchmark), name)
-    write_text(output, scoring.predictions_csv(made))
+    save_text(output, scoring.predictions_csv(made))
     say(f"{len(made)} predictions written to {shown(output)}")
 
 

@@ -13,8 +13,9 @@ from agl1k_core import wander
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.cli import wander_asking
 from agl1k_core.cli import wander_tables as tables
-from agl1k_core.cli.console import Commands, JsonOption, say, warn, write_text
+from agl1k_core.cli.console import Commands, JsonOption, say, warn
 from agl1k_core.file_names import shown
+from agl1k_core.files import save_text
 from agl1k_core.predictions import read_predictions
 from agl1k_core.wander import ReadGraph, SetStatistics, Walked, WanderScores
 
@@ -154,7 +155,7 @@ def board(
     on = wander.benchmark_of(wander.read_graphs(graphs, skip_broken=skip_broken))
     found = wander.board_of([_scored(path, on, scale_km) for path in guesses])
     if output:
-        write_text(output, tables.board_page(found))
+        save_text(output, tables.board_page(found))
         warn(f"Written: {shown(output)}")
     if as_json:
         say(json.dumps(found.to_dict()))

@@ -14,6 +14,8 @@ from agl1k_core.wander.graph import NO_WAY, Edge, Graph, Node
 Tell = Callable[..., None]
 
 _CIRCLE = 2 * math.pi + 1e-9
+#: Within this is every number but infinity.
+_ANY = 1e300
 _RANGES = {
     "lat": (90.0, "Give degrees from -90 to 90"),
     "lon": (180.0, "Give degrees from -180 to 180"),
@@ -168,11 +170,16 @@ class _Ways:
     def read(self, matrix: Sequence[Any]) -> Iterator[Edge]:
         """The ways whose direction is usable."""
         count = len(self.nodes.raw or ())
+        widths = {len(row) for row in matrix if isinstance(row, list)}
         if len(matrix) != count:
+            columns = f" and {widths.pop():,} columns" if len(widths) == 1 else ""
+            size = f"{len(matrix):,} rows{columns}"
             self._wrong(
-                f"adjacency_matrix has {len(matrix):,} rows, but there are {count:,} nodes",
+                f"adjacency_matrix has {size}, but there are {count:,} nodes",
                 "Give a row and a column for each node",
             )
+            if columns:
+                return  # each of its rows would be told again
         for start, row in enumerate(matrix[:count]):
             if isinstance(row, list) and len(row) == count:
                 yield from self._row(start, row)
@@ -193,7 +200,7 @@ class _Ways:
                 yield Edge(start, end, value)
             else:
                 wrong.append((end, value))
-                if _is_within(value, math.inf):
+                if _is_within(value, _ANY):
                     yield Edge(start, end, math.nan)
         for end, value in wrong:
             self.tell(
@@ -231,7 +238,7 @@ def _is_within(value: object, most: float) -> TypeGuard[float]:
     """Whether a value is a number from ``-most`` to ``most``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return math.isfinite(value) and abs(value) <= most
+    return abs(value) <= most  # false for NaN
 
 
 def _wrong(of: Mapping[str, Any], name: str) -> str:

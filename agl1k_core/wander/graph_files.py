@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from agl1k_core.errors import Agl1kError, Problem
 from agl1k_core.file_names import shown
-from agl1k_core.files import write_atomically
+from agl1k_core.files import save_text
 from agl1k_core.inputs import UnreadableFileError, name_of, read_unpacked
 from agl1k_core.wander._checks import OPPOSITE_WITHIN_DEG, Rules, check
 from agl1k_core.wander._records import Tell, read_record
@@ -150,9 +150,9 @@ def _json(value: object) -> str:
 def _write(path: Path, text: str) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, text)
     except OSError as error:
-        raise Agl1kError(f"{shown(path)} cannot be written: {error.strerror}.") from None
+        raise Agl1kError(f"{shown(path.parent)} cannot be made: {error.strerror}.") from None
+    save_text(path, text)
     return path
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from agl1k_core.answers import objects_in
 from agl1k_core.benchmarks import Benchmark, Clip
 from agl1k_core.errors import Agl1kError
-from agl1k_core.files import write_atomically
+from agl1k_core.files import save_text
 from agl1k_core.models import Listeners, Model, Prompt, RunLimits, RunSettings, run_model
 from agl1k_core.wander.proposing import LEVELS
 
@@ -108,7 +108,7 @@ def ask_for_places(
     )  # fmt: skip
     result, stopped = run_model(tasks, model, settings.for_run(), folder, limits, listeners)
     proposals = read_proposals(result.files, stopped)
-    write_atomically(folder / PLACES, places_csv(proposals.places))
+    save_text(folder / PLACES, places_csv(proposals.places))
     return proposals
 
 

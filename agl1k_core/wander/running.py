@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agl1k_core.answers import LABELS
-from agl1k_core.errors import Agl1kError
-from agl1k_core.files import write_atomically
+from agl1k_core.files import save_text
 from agl1k_core.models import (
     Listeners,
     LocalModel,
@@ -160,7 +159,7 @@ def write_walks(
             replies = [step.reply for step in steps.get((n_pass, record["key"]), ())]
             walk = list(walked(by_key[record["key"]], rules, replies))
             lines.append({"key": record["key"], "error": record.get("error", ""), "steps": walk})
-        _write(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+        save_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
         written.append(path)
     return written
 
@@ -199,10 +198,3 @@ def _told(step: Step) -> dict[str, Any] | None:
 
 def _records(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        write_atomically(path, text)
-    except OSError as error:
-        raise Agl1kError(f"{path} cannot be written: {error.strerror}.") from None

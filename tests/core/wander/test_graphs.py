@@ -28,6 +28,16 @@ def faults_in(path: Path, tolerance_deg: float = 1.0) -> list[str]:
     return [str(fault) for one in found for fault in one.faults]
 
 
+def test_a_matrix_of_another_size_is_told_once(tmp_path: Path) -> None:
+    record = street()
+    record["adjacency_matrix"] = street(20)["adjacency_matrix"]
+    path = write(tmp_path, record)
+    assert faults_in(path) == [
+        f"{path}: error: adjacency_matrix has 20 rows and 20 columns, but there are 21 nodes. "
+        "Give a row and a column for each node"
+    ]
+
+
 def test_a_good_graph_has_no_faults(tmp_path: Path) -> None:
     assert faults_in(write(tmp_path, street())) == []
 
@@ -81,6 +91,8 @@ ERRORS: list[tuple[Change, str]] = [
     (place(3, lat="48.8"), "node p3: lat is '48.8'"),
     (place(3, lat=math.nan), "node p3: lat is nan"),
     (place(3, lon=math.inf), "node p3: lon is inf"),
+    (place(3, lon=10**400), "node p3: lon is 1000000000"),
+    (way(3, 4, 10**400), "node p3: Its direction to p4 is 1000000000"),
     (place(3, heading=90), "node p3: heading is 90"),
     (place(3, heading=None), "node p3: heading is null"),
     (lambda record: record["nodes"][3]["coordinate"].pop("heading"), "node p3: heading is missing"),
@@ -94,7 +106,7 @@ ERRORS: list[tuple[Change, str]] = [
     (way(3, 4, [1]), "node p3: Its direction to p4 is a list"),
     (drop_column(3), "node p3: Its row of adjacency_matrix is 20 columns"),
     (row(3, 5), "node p3: Its row of adjacency_matrix is a number"),
-    (lambda record: record["adjacency_matrix"].pop(), "adjacency_matrix has 20 rows, but there"),
+    (lambda record: record["adjacency_matrix"].pop(), "adjacency_matrix has 20 rows and 21"),
     (given_as(adjacency_matrix={}), "adjacency_matrix is an object"),
     (without("adjacency_matrix"), "adjacency_matrix is missing"),
     (given_as(center_pano_id="gone"), "There is no node 'gone', the center_pano_id"),
