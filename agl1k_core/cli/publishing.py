@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from agl1k_core import models, predictions, scoring
-from agl1k_core.cli.console import BenchmarkOption, benchmark_of, say, write_text
+from agl1k_core.cli.console import BenchmarkOption, benchmark_of, say
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
+from agl1k_core.files import save_text
 from agl1k_core.models import HubTarget
 
 app = typer.Typer()
@@ -64,7 +65,7 @@ def publish_hub(
     folder = output or file.with_name(f"{file.name}.hub")
     for path, text in written.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        write_text(folder / path, text)
+        save_text(folder / path, text)
         say(f"{shown(folder / path)}:")
         say(text)
     _say_commands(folder, target)
