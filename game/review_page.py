@@ -69,7 +69,7 @@ _REVIEW = Wording(
 class Parts:
     """The components that change."""
 
-    key: gr.State
+    key: gr.Textbox
     status: gr.HTML
     sound: ClipPlayer
     world: WorldMap
@@ -82,7 +82,9 @@ def build_page(review: Desk, clips: ClipStore, wording: Wording = _REVIEW) -> gr
     """The page over the clips of one desk."""
     with gr.Blocks(title=wording.title) as page:
         gr.HTML(frame.header_html(), padding=False)
-        key = gr.State("")
+        # sent by the browser with each event, so that a note belongs to the clip beside which it
+        # was written, even if a button has moved the page on
+        key = gr.Textbox("", visible=False)
         many = " agl-many" if len(wording.choices) > 2 else ""
         with gr.Column(elem_classes=f"agl-stage agl-review{many}"):
             status = gr.HTML(padding=False, elem_classes="agl-area-status", elem_id="agl-status")

@@ -18,7 +18,7 @@ from ui.player import ClipPlayer
 from ui.worldmap import WorldMap
 
 PARTS = Parts(
-    gr.State(""), gr.HTML(), ClipPlayer(), WorldMap(readonly=True), gr.HTML(), gr.Textbox(),
+    gr.Textbox(), gr.HTML(), ClipPlayer(), WorldMap(readonly=True), gr.HTML(), gr.Textbox(),
     gr.HTML(),
 )  # fmt: skip
 
