@@ -23,8 +23,8 @@ const PINS = {
 };
 
 /** Draw the map of a Gradio component, which passes pins and commands in its props. */
-export async function attach({ element, props, watch }) {
-  const world = await createMap(element, props, (value) => { props.value = value; });
+export async function attach({ element, props, watch }, options) {
+  const world = await createMap(element, options, (value) => { props.value = value; });
   watch('cmd', () => world.obey(props.cmd));
   watch('value', () => world.followValue(props.value));
   if (props.cmd) world.obey(props.cmd);

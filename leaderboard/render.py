@@ -76,6 +76,7 @@ def board_page(view: View, boards: Mapping[str, Board]) -> str:
 def row_detail(detail: Detail, board: Board) -> str:
     """The details of a row, except figure and map."""
     row = detail.row
+    ranks = board.ranks(Query().rank_by, Query().subset)
     return _render(
         "detail.html",
         detail=detail,
@@ -83,7 +84,7 @@ def row_detail(detail: Detail, board: Board) -> str:
         board=board,
         sizes=subset_sizes(board),
         subsets=[name for name in SUBSETS if row.values.get(name)],
-        rank_note=board.why_unranked(row) if row.kind != "people" else "",
+        rank_note="" if row.row_id in ranks or row.kind == "people" else board.why_unranked(row),
         others=comparable(board, row.row_id) if board.scored(row.row_id) else [],
     )
 

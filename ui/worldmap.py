@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -61,12 +61,10 @@ class WorldMap(gr.HTML):
             value=value,
             label=label,
             html_template=map_html(height),
-            js_on_load=_script(),
+            js_on_load=_script({**map_options(label, tiles), "readonly": readonly}),
             head=page_head(),
             apply_default_css=False,
-            readonly=readonly,
             cmd=cmd,
-            **map_options(label, tiles),
             **kwargs,
         )
 
@@ -96,10 +94,12 @@ def page_head() -> str:
     return "".join(links)
 
 
-def _script() -> str:
+def _script(options: Mapping[str, object]) -> str:
+    # not as props: to a component that was hidden, Gradio passes only what an update changes
+    chosen = json.dumps(options).replace("<", "\\u003c")
     return (
         f"import(new URL('{static_url('worldmap.js')}', document.baseURI))"
-        ".then(({ attach }) => attach({ element, props, watch }))"
+        f".then(({{ attach }}) => attach({{ element, props, watch }}, {chosen}))"
         ".catch((error) => { console.error(error);"
         " element.querySelector('.agl-map-status').textContent ="
         " 'The map could not be loaded. Reload the page to try again.'; });"

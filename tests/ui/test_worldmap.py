@@ -122,7 +122,9 @@ def test_reveal_contains_what_the_map_draws() -> None:
     assert command["guess"] == {"latitude": -18.1, "longitude": 178.4}
     assert command["truth"] == {"latitude": 64.8, "longitude": -147.7}
     assert command["line"] == [[-18.1, 178.4], [23.4568, 195.2], [64.8, 212.3]]
-    assert command["models"] == [{"name": "Qwen", "lat": 1.0, "lon": 2.0, "distance_km": 3.5}]
+    assert command["models"] == [
+        {"name": "Qwen", "lat": 1.0, "lon": 2.0, "distance_km": 3.5, "n_models": 0}
+    ]
     assert command["text"] == "You were 9,000 km off."
 
 
