@@ -127,7 +127,7 @@ def spread(
     Examples
     --------
     >>> octant = spread([0.0, 0.0, 90.0], [0.0, 90.0, 0.0])
-    >>> octant.hull_km2 * 8 / SPHERE_KM2, round(octant.nearest_km)
+    >>> round(octant.hull_km2 * 8 / SPHERE_KM2, 6), round(octant.nearest_km)
     (1.0, 10008)
     """
     phi, theta = (np.atleast_1d(np.asarray(values, dtype=np.float64)) for values in (lat, lon))
