@@ -45,6 +45,13 @@ PredictionFile = Annotated[
         help="A prediction file: JSON, JSONL or CSV, also in gzip or ZIP; - is standard input.",
     ),
 ]
+PredictionsOrRun = Annotated[
+    Path,
+    typer.Argument(
+        callback=_existing,
+        help="A prediction file, or the folder of agl1k run: the mean of its passes.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 

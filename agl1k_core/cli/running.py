@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -247,13 +248,19 @@ def _row(replace: str, run_of: str, key_env: str) -> tuple[str, str, str]:
 
 
 def _show_gain(folder: Path, on: Benchmark, n_pass: int) -> None:
-    """How a model that listened again would have scored with fewer actions."""
+    """How a model that listened again would have scored with fewer actions.
+
+    Clips that were not asked about are left out, as they would hide the gain in part of a run.
+    """
     from agl1k_core.cli import reports
 
     after = models.answers_after(folder, on, n_pass)
     if len(after) > 1:
-        found = [scoring.evaluate(on, predictions.read_predictions(part, on)) for part in after]
-        say("After so many actions, and what they added to the first answer:")
+        asked = replace(scoring.STRICT, name="strict, clips asked about", every_clip=False)
+        found = [
+            scoring.evaluate(on, predictions.read_predictions(part, on), asked) for part in after
+        ]
+        say("After so many actions, over the clips asked about:")
         say(reports.gain_table(found, list(models.still_asking(folder, n_pass))))
 
 

@@ -9,13 +9,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from agl1k_core import predictions, scoring
+from agl1k_core import models, predictions, scoring
 from agl1k_core.answers import Status
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.cli.console import (
     BenchmarkOption,
     JsonOption,
     PredictionFile,
+    PredictionsOrRun,
     benchmark_of,
     say,
     warn_all,
@@ -97,16 +98,23 @@ def baseline(
     say(f"{len(made)} predictions written to {shown(output)}")
 
 
+def _evaluated(path: Path, on: Benchmark, protocol: ProtocolName) -> scoring.Evaluation:
+    """The evaluation of a file, or the mean of all passes of a run."""
+    files = models.passes_in(path) if path.is_dir() else [path]
+    found = [scoring.evaluate(on, _read(file, on), protocol) for file in files]
+    return found[0] if len(found) == 1 else scoring.mean_of_runs(found)
+
+
 @app.command()
 def compare(
-    first: PredictionFile,
-    second: PredictionFile,
+    first: PredictionsOrRun,
+    second: PredictionsOrRun,
     benchmark: BenchmarkOption = None,
     protocol: ProtocolOption = ProtocolName.STRICT,
 ) -> None:
-    """Compare two prediction files clip by clip: differences, intervals, whether they are clear."""
+    """Compare two models clip by clip: differences, intervals, whether they are clear."""
     from agl1k_core.cli import reports
 
     on = benchmark_of(benchmark)
-    a, b = (scoring.evaluate(on, _read(file, on), protocol) for file in (first, second))
+    a, b = (_evaluated(path, on, protocol) for path in (first, second))
     say(reports.comparison_table(scoring.compare(a, b), (str(first), str(second))))

@@ -22,7 +22,7 @@ from .provenance import (
     provenance_in,
 )
 from .replies import RawReply, Reply, Usage, read_reply
-from .results import RunResult, benchmark_of_run, cost_text, write_results
+from .results import RunResult, benchmark_of_run, cost_text, passes_in, write_results
 from .runner import Progress
 from .session import Listeners, RunLimits, run_model
 from .settings import Control, RunSettings, refuse_agent_without_sound
@@ -77,6 +77,7 @@ __all__ = [
     "Price",
     "cost_text",
     "write_results",
+    "passes_in",
     "benchmark_of_run",
     "PROVENANCE",
     "LISTENER_COMMAND",

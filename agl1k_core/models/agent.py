@@ -58,9 +58,8 @@ class ListeningAgent:
         """See ``approaches.Approach.converse``."""
         if sound is None:
             raise Agl1kError("A model that listens again needs sound.")
-        recording = sound
-        first = f"{self.prompt.text}\n\n{self._facts(key, recording)}"
-        messages = [Message("user", (recording, first))]
+        first = f"{self.prompt.text}\n\n{self._facts(key, sound)}"
+        messages = [Message("user", (sound, first))]
         about: dict[str, Any] = {}
         budget = self.plan.budgets.get(key)
         for left in range(self.plan.steps, -1, -1):
@@ -68,7 +67,7 @@ class ListeningAgent:
             answer = read_step(reply)
             if left == 0 or (answer.action and answer.action.name == COMMIT):
                 return
-            evidence = self._evidence(key, answer, recording)
+            evidence = self._evidence(key, answer, sound)
             about = {**answer.to_dict(), "sent": evidence.to_dict()}
             messages += [_said(reply), _next_question(evidence, left - 1)]
 

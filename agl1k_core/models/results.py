@@ -80,6 +80,15 @@ def benchmark_of_run(folder: Path) -> str:
     return str(read_history(folder).about.get("benchmark_spec", ""))
 
 
+def passes_in(folder: Path) -> list[Path]:
+    """The prediction files of a run's passes; raises ``Agl1kError`` if there are none."""
+    passes = read_history(folder).passes
+    files = [folder / file_name(number) for number in passes]
+    if not files or not all(file.is_file() for file in files):
+        raise Agl1kError(f"{folder} has no predictions of agl1k run. Run agl1k rescore {folder}.")
+    return files
+
+
 def write_results(folder: Path, benchmark: Benchmark, price: Price | None = None) -> RunResult:
     """Write the prediction file of each pass, and the provenance beside them, from the journal.
 

@@ -181,6 +181,14 @@ def test_an_agent_and_its_control_are_compared(bench: Path, tmp_path: Path) -> N
     files = [bench.with_name("run"), tmp_path / "control"]
     result = run("compare", *(folder / "predictions.jsonl" for folder in files), "-b", bench)
     assert result.exit_code == 0, result.stderr
+    # a folder is the mean of its passes, which are alike here
+    assert (
+        run("compare", *files, "-b", bench).stdout.splitlines()[2:]
+        == (result.stdout.splitlines()[2:])
+    )
+    (tmp_path / "control" / "predictions-2.jsonl").write_text("")
+    assert run("compare", *files, "-b", bench).exit_code == 1
+    assert "has no predictions of agl1k run" in run("compare", files[0], bench, "-b", bench).stderr
     result = run("rescore", bench.with_name("run"))
     table = result.stdout.partition("After so many actions")[2].splitlines()
     assert [line.split()[:2] for line in table[2:5]] == [["0", "3"], ["1", "3"], ["2", "0"]]
