@@ -62,10 +62,12 @@ def _agreement(summary: Mapping[str, Any]) -> Iterator[str]:
 def about_lines(summary: Mapping[str, Any]) -> list[str]:
     """Sentences about what was judged, without full stops."""
     left_out = sum(summary["left_out"].values())
+    tied = summary["most_named"]["tied"]
     return [
         f"{summary['n_records']:,} records: {summary['n_right']:,} with the right country, "
         f"{summary['n_misses']:,} misses" + (f", {left_out:,} left out" if left_out else ""),
         *(f"Left out: {n:,} with {reason}" for reason, n in summary["left_out"].items()),
+        *([f"Misses about which judges are evenly divided: {tied:,}"] if tied else []),
     ]
 
 

@@ -78,6 +78,8 @@ def test_two_judges_and_a_person(predicted: Path, api: FakeApi, tmp_path: Path) 
     assert len(api.requests) == 12
     assert "9 records: 1 with the right country, 8 misses" in result.stdout
     assert "one: 5 judged, 2 by status, 1 unreadable" in result.stdout
+    # one and two differ about clips 2 and 4; a person decides about 2
+    assert "Misses about which judges are evenly divided: 1" in result.stdout
     out = tmp_path / "predicted.json.causes"
     told = json.loads((out / "causes.json").read_text())
     assert {judge["judge"] for judge in told["judges"]} == {"one", "two", "me"}
