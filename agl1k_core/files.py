@@ -1,4 +1,4 @@
-"""Writes files atomically, and hashes them."""
+"""Writes files atomically, appends to them durably, and hashes them."""
 
 from __future__ import annotations
 
@@ -76,6 +76,29 @@ def save_text(path: Path, text: str) -> None:
         write_atomically(path, text)
     except OSError as error:
         raise Agl1kError(f"{shown(path)} cannot be written: {error.strerror}.") from None
+
+
+def append_durably(path: Path, line: str) -> None:
+    r"""Append a line to a file of lines; it is on the disk when this returns.
+
+    If a killed process left the last line incomplete, it is ended first. Raises ``OSError``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "log.txt")
+    ...     _ = path.write_text("one\ntw")
+    ...     append_durably(path, "three")
+    ...     path.read_text()
+    'one\ntw\nthree\n'
+    """
+    with path.open("a+b") as file:
+        file.seek(-1 if file.tell() else 0, os.SEEK_END)
+        is_torn = file.read(1) not in (b"", b"\n")
+        file.write((b"\n" if is_torn else b"") + f"{line}\n".encode())
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def sha256_of_file(path: Path) -> str:

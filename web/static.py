@@ -30,7 +30,7 @@ from web.packed import ASK_AGAIN, KEEP_FOREVER, Packed
 #: Beside the packages, in a checkout and in the container.
 ASSETS = Path(__file__).parents[1] / "assets"
 LEAFLET = Path(leaflet.BASE_DIR)
-PUBLIC_SUFFIXES = (".css", ".js", ".svg")
+PUBLIC_SUFFIXES = (".css", ".js", ".svg", ".txt")  # .txt: licences
 #: Folders in ``assets`` whose files are public as well.
 PUBLIC_FOLDERS = ("map", "play")
 #: So many bytes of files are kept in memory, in all their forms.

@@ -11,7 +11,7 @@ import typer
 
 from agl1k_core import wander
 from agl1k_core.benchmarks import Benchmark
-from agl1k_core.cli import wander_asking
+from agl1k_core.cli import wander_asking, wander_play
 from agl1k_core.cli import wander_tables as tables
 from agl1k_core.cli.console import Commands, JsonOption, say, warn
 from agl1k_core.file_names import shown
@@ -39,6 +39,7 @@ ScaleOption = Annotated[
 ]
 
 app.add_typer(wander_asking.app)
+app.add_typer(wander_play.app)
 
 
 @app.callback()

@@ -35,7 +35,13 @@ WRONG = '[{"key": "demo_01", "latitude": 0, "longitude": 151, "country": "Nauru"
 
 @pytest.mark.parametrize(
     "arguments",
-    [["serve"], ["review", "folder"], ["admin", "status"], ["causes", "{file}", "--review"]],
+    [
+        ["serve"],
+        ["review", "folder"],
+        ["wander", "play", "folder"],
+        ["admin", "status"],
+        ["causes", "{file}", "--review"],
+    ],
 )
 def test_the_package_alone_says_what_to_do(
     installed: Path, tmp_path: Path, arguments: list[str]
