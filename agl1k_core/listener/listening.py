@@ -186,7 +186,7 @@ def _refuse_other(target: Path) -> None:
     try:
         told = json.loads(path.read_text("utf-8"))
         is_ours = is_listeners(told) and list(told["predictions"]) == [target.name]
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         is_ours = False
     if not is_ours:
         raise Agl1kError(
