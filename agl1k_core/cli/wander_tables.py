@@ -102,6 +102,7 @@ def plain_difference(pair: PairedDifference) -> dict[str, Any]:
 
 def board_table(board: WanderBoard) -> str:
     """Rows scored here, then the paper's."""
+    # an empty last column, as ``aligned`` aligns the last one to the left
     own = aligned(
         [("rank", "model", *_HEADINGS.values(), ""), *map(_own_cells, board.scored)], (1,)
     )

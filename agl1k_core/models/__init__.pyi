@@ -1,7 +1,7 @@
 """Runs models on a benchmark: endpoints, the check that they hear, and the journal of answers."""
 
 from .agent import ListeningAgent
-from .approaches import Approach, Ask, OneQuestion
+from .approaches import Approach, Ask, CannotAskError, OneQuestion
 from .beacon import Hearing
 from .budgets import matched_budgets, refuse_unmatched
 from .controls import Transcript, read_transcripts, tag_texts, transcript_texts
@@ -96,6 +96,7 @@ __all__ = [
     "ModelCard",
     "Approach",
     "Ask",
+    "CannotAskError",
     "OneQuestion",
     "Message",
     "Sound",

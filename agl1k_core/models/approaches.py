@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from agl1k_core.errors import Agl1kError
 from agl1k_core.models.messages import Message, Sound, question
 from agl1k_core.models.replies import Reply
 from agl1k_core.models.settings import RunSettings
@@ -34,11 +35,18 @@ class Ask(Protocol):
     ) -> Reply: ...
 
 
+class CannotAskError(Agl1kError):
+    """Why a clip cannot be asked about; the next run tries again."""
+
+
 class Approach(Protocol):
     """How a model is asked about a clip."""
 
     def converse(self, key: str, sound: Sound | None, ask: Ask) -> None:
-        """Ask about a clip; ``sound`` is None if the model gets none."""
+        """Ask about a clip; ``sound`` is None if the model gets none.
+
+        Raises ``CannotAskError`` to give up on this clip alone.
+        """
         ...
 
 

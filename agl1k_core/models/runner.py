@@ -13,7 +13,7 @@ from typing import Any
 
 from agl1k_core.errors import Agl1kError
 from agl1k_core.http import Patience, TransientError, retrying
-from agl1k_core.models.approaches import Approach
+from agl1k_core.models.approaches import Approach, CannotAskError
 from agl1k_core.models.conversations import Conversation, PassingError
 from agl1k_core.models.endpoint import Model
 from agl1k_core.models.failures import EndpointError, Failure, Scope, Trouble
@@ -226,6 +226,8 @@ class Runner:
     def _ask_about(self, task: Task, sound: Sound | None) -> None:
         try:
             self._converse(task, sound)
+        except CannotAskError as error:
+            self._give_up(task, str(error), Scope.MOMENT)
         except EndpointError as error:
             if error.failure.scope is Scope.RUN:
                 raise StoppedError(self.model.sentence(error.failure)) from None

@@ -12,7 +12,8 @@ from importlib import resources
 from typing import Any
 
 from agl1k_core.answers import without_reasoning
-from agl1k_core.models import Ask, Message, Prompt, Reply, Sound
+from agl1k_core.errors import Agl1kError
+from agl1k_core.models import Ask, CannotAskError, Message, Prompt, Reply, Sound
 from agl1k_core.wander.environment import (
     MAX_STEPS,
     ActionRefusedError,
@@ -77,7 +78,10 @@ class WalkingAgent:
 
     def _view(self, state: State, note: str) -> Message:
         words = "\n\n".join(filter(None, [note, described(state)]))
-        return Message("user", (self.panoramas.draw(state), words))
+        try:
+            return Message("user", (self.panoramas.draw(state), words))
+        except Agl1kError as error:
+            raise CannotAskError(str(error)) from None
 
 
 def take_step(walk: Environment, reply: Reply) -> StepAnswer:

@@ -224,6 +224,30 @@ def test_an_error_of_the_endpoint_is_a_status_and_no_action(tmp_path: Path) -> N
     assert (scored.statuses["answered"], scored.statuses["error"]) == (2, 1)
 
 
+def test_a_broken_panorama_fails_its_graph_alone_and_is_tried_again(tmp_path: Path) -> None:
+    graphs = [graph_of(tmp_path, street(1, prefix=key), key) for key in "abc"]
+    seen, broken = Seen(), {"b0"}
+
+    class Broken:
+        def draw(self, state: State) -> Picture:
+            if state.node.pano_id in broken:
+                raise Agl1kError("b0.png cannot be read as a picture.")
+            return seen.draw(state)
+
+    settings, limits = WalkSettings("scripted", "here:ask"), RunLimits(patience=QUICK)
+    model = Scripted(lambda seen: says({"name": "guess"}))
+    for n_answered in (2, 3):
+        result, stopped = wander.run_walks(
+            graphs, Broken(), model, settings, tmp_path / "run", limits
+        )
+        assert (stopped, result.provenance["clips"]["answered"]) == ("", n_answered)
+        walks = wander.read_walks(tmp_path / "run" / wander.WALKS)
+        told = "b0.png cannot be read as a picture." if broken else ""
+        assert [one.error for one in walks] == ["", told, ""]
+        broken.clear()
+    assert len(model.asked) == 3
+
+
 def test_a_run_that_is_stopped_resumes_and_asks_nothing_twice(tmp_path: Path) -> None:
     graphs = [graph_of(tmp_path, street(3, prefix=key), key) for key in "abcd"]
 
