@@ -68,15 +68,16 @@ class TaggedEvents:
 
 def _times(tags: tagging.Tags, label: str) -> str:
     """When a class is present, such as "0.0 to 1.5 s, 4.8 to 6.2 s"."""
-    present = tags.probability[:, tags.labels.index(label)] >= tags.threshold
-    edges = np.flatnonzero(np.diff(np.r_[False, present, False]))
-    spans = [
-        f"{first * tags.hop_s:.1f} to "
-        f"{min((after - 1) * tags.hop_s + tags.window_s, tags.duration_s):.1f} s"
-        for first, after in edges.reshape(-1, 2)
-    ]
+    spans: list[tuple[float, float]] = []
+    for window in np.flatnonzero(tags.probability[:, tags.labels.index(label)] >= tags.threshold):
+        start_s = float(window * tags.hop_s)
+        end_s = min(start_s + tags.window_s, tags.duration_s)
+        if spans and start_s <= spans[-1][1]:
+            start_s = spans.pop()[0]
+        spans.append((start_s, end_s))
+    told = ", ".join(f"{start_s:.1f} to {end_s:.1f} s" for start_s, end_s in spans[:_MOST_TIMES])
     more = f" and {len(spans) - _MOST_TIMES} more times" if len(spans) > _MOST_TIMES else ""
-    return ", ".join(spans[:_MOST_TIMES]) + more
+    return told + more
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,13 @@ def test_events_have_times() -> None:
     assert "Speech" not in lister.events("k", seconds_of(0, 0))
 
 
+def test_windows_that_overlap_are_one_event() -> None:
+    tagger = Loud()
+    tagger.window_s = 2.0
+    (_, speech) = TaggedEvents(tagger).events("k", seconds_of(1, 0, 1, 0, 0, 0, 1)).splitlines()
+    assert speech == "- Speech: 0.0 to 4.0 s, 6.0 to 7.0 s"
+
+
 def test_many_times_are_counted() -> None:
     (_, speech) = TaggedEvents(Loud()).events("k", seconds_of(*[0, 1] * 12)).splitlines()
     assert speech.endswith("15.0 to 16.0 s and 4 more times")
