@@ -19,6 +19,11 @@ from tests.support.waiting import PATIENCE_S, eventually
 N_PLAYERS = 6
 
 
+def database_of(folder: Path) -> Path:
+    [file] = (folder / "data").glob("*.db")
+    return file
+
+
 def played(url: str, acknowledged: list[tuple[str, int]]) -> None:
     """Play until the server is gone; notes the round and the clip of every acknowledged guess."""
     with httpx.Client(base_url=url, timeout=PATIENCE_S) as http, suppress(httpx.TransportError):
@@ -46,10 +51,30 @@ def test_kill_9_loses_no_acknowledged_guess(tmp_path: Path, n_before_kill: int) 
         app.process.send_signal(signal.SIGKILL)
         for player in players:
             player.join(PATIENCE_S)
-    [file] = (tmp_path / "data").glob("*.db")
-    with closing(sqlite3.connect(file)) as database:
+    with closing(sqlite3.connect(database_of(tmp_path))) as database:
         found = database.execute("SELECT round_id, position FROM guesses").fetchall()
     stored = Counter(found)
     assert set(acknowledged) <= stored.keys()
     assert set(stored.values()) == {1}
     assert len(stored) <= len(acknowledged) + N_PLAYERS
+
+
+def test_a_locked_database_is_503_and_the_round_goes_on_later(tmp_path: Path) -> None:
+    with (
+        app_process(tmp_path, {}) as app,
+        httpx.Client(base_url=app.url, timeout=PATIENCE_S) as http,
+    ):
+        api = Api(http)
+        before = api.do("open")
+        with closing(sqlite3.connect(database_of(tmp_path), isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            refused = api.ask("guess", latitude=1, longitude=2)
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+            assert refused.json()["error"].startswith("This server cannot read or store anything")
+            assert Api(http).ask("open").status_code == 503
+            assert api.look_up("state").json() == before
+            assert http.get("/api/play/benchmarks").status_code == 200
+            other.execute("ROLLBACK")
+        eventually(lambda: api.ask("guess", latitude=1, longitude=2).status_code == 200)
+        assert api.look_up("state").json()["phase"] == "revealed"
+        assert "Traceback" not in app.said()
