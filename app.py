@@ -31,7 +31,7 @@ from agl1k_core.benchmarks import Benchmark, Registry, open_registry, read_tags
 from game.api import play_router
 from game.clips import ClipStore, clip_router
 from game.dependencies import Content, ModelAnswers, Surroundings
-from game.handlers import Play
+from game.moves import Moves
 from game.rounds import Game
 from game.screens import compile_templates, credits_html
 from game.tab import PLAYER_OF_BROWSER, build_play
@@ -96,7 +96,7 @@ class Services:
     clips: ClipStore
     boards: Mapping[str, Board]
     game: Game
-    play: Play
+    moves: Moves
     quotas: Quotas
     load: Load
     publisher: Publisher | None
@@ -193,9 +193,9 @@ def open_services(settings: Settings) -> Services:
     limits = (settings.max_upload_bytes, settings.uploads_bytes)
     uploads = Uploads(settings.upload_dir, *limits, shared)
     database.serve()
-    play = Play(game, [registry.default, *registry.benchmarks])
+    moves = Moves(game, [registry.default, *registry.benchmarks])
     return Services(
-        settings, registry, database, clips, boards, game, play, quotas, load, publisher, uploads
+        settings, registry, database, clips, boards, game, moves, quotas, load, publisher, uploads
     )
 
 
@@ -270,7 +270,7 @@ def _build_tabs(services: Services) -> gr.Tabs:
     scoring_queue = ScoringQueue()
     with gr.Tabs(elem_id="agl-tabs") as tabs:
         with gr.Tab("Play", id="play"):
-            build_play(services.play, names, registry.default, tiles=settings.tiles)
+            build_play(services.moves, names, registry.default, tiles=settings.tiles)
         with gr.Tab("Leaderboard", id="leaderboard"):
             build_leaderboard(services.boards, tiles=settings.tiles)
         with gr.Tab("Submit", id="submit"):
@@ -308,7 +308,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(health_router(services.problems))
     app.include_router(clip_router(services.clips, services.game.resolve))
     app.include_router(leaderboard_router(services.boards))
-    app.include_router(play_router(services.play.moves))
+    app.include_router(play_router(services.moves))
     mount_static(app)
     explain_unavailable(app)
     app.add_middleware(WholeTexts)

@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from game.handlers import screen_of
+from game.map_commands import command_of
 from game.moves import Outcome
 from game.reveal import share_text
-from game.screens import day_choices, streak_html
+from game.screens import day_choices, result_html, status_html, streak_html
 from game.views import (
     Challenger,
     Credit,
@@ -111,8 +111,8 @@ class Result(Struct, frozen=True):
 class Fragments(Struct, frozen=True):
     """Small pieces of HTML for the page."""
 
-    status: str | None
-    result: str | None
+    status: str
+    result: str
 
 
 class DayFragments(Struct, frozen=True):
@@ -167,14 +167,14 @@ class Answer(Struct, frozen=True):
     reveal: Revealed | UnsetType | None = UNSET
     summary: Result | UnsetType | None = UNSET
     fragments: Fragments | UnsetType = UNSET
-    map: dict[str, Any] | UnsetType | None = UNSET
+    map: dict[str, Any] | UnsetType = UNSET
     history_entry: dict[str, Any] | UnsetType | None = UNSET
 
 
 def answer_of(outcome: Outcome, href: str = "", *, fragments: bool = False) -> Answer:
     """What the API answers to a move; ``href`` is the page that the shared text links to."""
     view = outcome.view
-    more = _for_the_page(outcome, href) if fragments else _as_data(view)
+    more = _for_the_page(view) if fragments else _as_data(view)
     return Answer(
         player=outcome.player,
         round=view.token,
@@ -216,12 +216,11 @@ def _as_data(view: RoundView) -> dict[str, Any]:
     }
 
 
-def _for_the_page(outcome: Outcome, href: str) -> dict[str, Any]:
-    screen = screen_of(outcome, href)
+def _for_the_page(view: RoundView) -> dict[str, Any]:
     return {
-        "fragments": Fragments(screen.status, screen.result),
-        "map": screen.map_command,
-        "history_entry": screen.history_entry,
+        "fragments": Fragments(status_html(view), result_html(view)),
+        "map": command_of(view),
+        "history_entry": view.summary.history_entry() if view.summary else None,
     }
 
 

@@ -169,7 +169,7 @@ class Game:
     def guess(
         self, token: object, player_token: object, lat: float, lon: float, nickname: object = ""
     ) -> RoundView:
-        """Store a pin, as ``worldmap.parse_pin`` gives it, and reveal the place."""
+        """Store a pin, as ``worldmap.pin_at`` gives it, and reveal the place."""
         return self._answer(token, player_token, "guess", (lat, lon), nickname)
 
     def skip(self, token: object, player_token: object, nickname: object = "") -> RoundView:

@@ -1,14 +1,10 @@
-"""What the play tab shows for a view of a round: pure functions, no Gradio.
-
-A ``Screen`` holds everything that changes on the page; ``tab`` turns it into updates.
-"""
+"""What the play tab shows for a view of a round, as HTML: pure functions, no Gradio."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -18,8 +14,6 @@ from game.credits import credits_of, is_credited
 from game.guessing import points_at
 from game.sound_words import localizability_in_words
 from game.views import DailyEntry, Reveal, RoundView, Streak, Summary
-
-Stage = Literal["playing", "revealed", "finished", "none"]
 
 _pages = Environment(
     loader=PackageLoader("game"),
@@ -42,36 +36,6 @@ def compile_templates() -> None:
 
 
 MODE_NAMES = {"free": "Free play", "daily": "Daily five", "challenge": "Challenge"}
-
-
-@dataclass(frozen=True, slots=True)
-class Sound:
-    """What the player component needs: an opaque address, the outline, and the next address."""
-
-    url: str
-    peaks: Sequence[float]
-    duration_s: float
-    label: str
-    next_url: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Screen:
-    """The whole play tab. ``None`` leaves a part unchanged; ``player`` and ``round`` are tokens."""
-
-    player: str
-    round: str | None = None
-    stage: Stage | None = None
-    status: str | None = None
-    sound: Sound | None = None
-    map_command: Mapping[str, Any] | None = None
-    result: str | None = None
-    message: str = ""
-    remaining_s: float | None = None
-    mode: str = "free"
-    is_last: bool = False
-    share: str | None = None
-    history_entry: Mapping[str, object] | None = field(default=None)
 
 
 def stage_html(**parts: object) -> str:
@@ -144,6 +108,13 @@ def filter_words(filters: Mapping[str, str]) -> str:
 def help_html() -> str:
     """What to do while a clip plays."""
     return _pages.get_template("help.html").render()
+
+
+def result_html(view: RoundView) -> str:
+    """What to do, the outcome of a clip, or the whole round."""
+    if view.summary is not None:
+        return summary_html(view.summary)
+    return reveal_html(view.reveal) if view.reveal is not None else help_html()
 
 
 def reveal_html(reveal: Reveal) -> str:

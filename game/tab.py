@@ -10,9 +10,9 @@ from collections.abc import Mapping
 import gradio as gr
 from markupsafe import Markup
 
-from game.handlers import Play
+from game.moves import Moves
 from game.picking import CLIPS_PER_ROUND
-from game.screens import MODE_NAMES, stage_html
+from game.screens import MODE_NAMES, help_html, stage_html, waiting_html
 from game.starting import TIMERS_S
 from ui.player import PLAYER_HTML
 from ui.worldmap import map_html, map_options
@@ -37,11 +37,11 @@ PLAYER_OF_BROWSER = (
 
 
 def build_play(
-    play: Play, benchmarks: Mapping[str, str], default: str, *, tiles: str = ""
+    moves: Moves, benchmarks: Mapping[str, str], default: str, *, tiles: str = ""
 ) -> gr.HTML:
     """The tab's component, in the current Blocks. ``benchmarks``: names by slug."""
     return gr.HTML(
-        tab_html(play, benchmarks, default),
+        tab_html(moves, benchmarks, default),
         js_on_load=_script(),
         apply_default_css=False,
         padding=False,
@@ -49,18 +49,18 @@ def build_play(
     )
 
 
-def tab_html(play: Play, benchmarks: Mapping[str, str], default: str) -> str:
+def tab_html(moves: Moves, benchmarks: Mapping[str, str], default: str) -> str:
     """The elements of the tab while its first round is loading."""
-    status, result = play.waiting()
+    status = waiting_html(*moves.about(), CLIPS_PER_ROUND)
     slugs = [default, *(slug for slug in benchmarks if slug != default)]
     return stage_html(
         status=Markup(status),
-        result=Markup(result),
+        result=Markup(help_html()),
         player=Markup(PLAYER_HTML),
         map=Markup(map_html(_MAP_HEIGHT)),
         modes=MODES,
         benchmarks=[(benchmarks[slug], slug) for slug in slugs],
-        continents=[(slug, continent_choices(play.continents(slug))) for slug in slugs],
+        continents=[(slug, continent_choices(moves.continents(slug))) for slug in slugs],
         speech=SPEECH,
         timers=TIMERS,
     )

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 
 import pytest
 from sqlalchemy import event
 
 from agl1k_core.benchmarks import Benchmark
-from game.handlers import Play
-from game.moves import Wish
+from game.answers import Answer, answer_of
+from game.moves import Moves, Outcome, Wish
 from game.rounds import Game
-from game.screens import Screen
 from store.database import Database
 
-PIN = json.dumps({"latitude": 12.5, "longitude": -45.25})
+PIN = (12.5, -45.25)
 
 
 class Statements:
@@ -28,13 +26,13 @@ class Statements:
         if not statement.startswith("BEGIN"):
             self.found.append((statement, repr(values)))
 
-    def of(self, act: Callable[[], Screen]) -> tuple[Screen, tuple[int, int]]:
+    def of(self, act: Callable[[], Outcome]) -> tuple[Answer, tuple[int, int]]:
         """What a call shows, and how often it read and wrote."""
         self.found.clear()
-        screen = act()
+        answer = answer_of(act(), fragments=True)
         assert len(set(self.found)) == len(self.found), "a statement is made twice in one call"
         reads = sum(statement.startswith("SELECT") for statement, _ in self.found)
-        return screen, (reads, len(self.found) - reads)
+        return answer, (reads, len(self.found) - reads)
 
 
 @pytest.fixture
@@ -46,49 +44,49 @@ def statements(migrated: Database) -> Iterator[Statements]:
 
 
 @pytest.fixture
-def play(game: Game, toy: Benchmark) -> Play:
-    return Play(game, [toy.slug])
+def moves(game: Game, toy: Benchmark) -> Moves:
+    return Moves(game, [toy.slug])
 
 
 @pytest.mark.parametrize("timer_s", [None, 30])
 def test_reads_and_writes_of_a_free_round(
-    play: Play, statements: Statements, timer_s: int | None
+    moves: Moves, statements: Statements, timer_s: int | None
 ) -> None:
-    first, opening = statements.of(lambda: play.open(""))
+    first, opening = statements.of(lambda: moves.open(""))
     player = first.player
-    screen, starting = statements.of(lambda: play.start(player, Wish(timer_s=timer_s)))
+    screen, starting = statements.of(lambda: moves.start(player, Wish(timer_s=timer_s)))
     assert (opening, starting) == ((2, 2), (1, 2))
     for _ in range(5):
-        _, reloading = statements.of(lambda: play.open(player))
+        _, reloading = statements.of(lambda: moves.open(player))
         assert reloading == (2, 0)
         shown = screen
-        screen, answering = statements.of(lambda: play.submit(player, str(shown.round), PIN))  # noqa: B023
+        screen, answering = statements.of(lambda: moves.guess(player, shown.round, PIN))  # noqa: B023
         assert answering == (1, 1)
-        screen, going_on = statements.of(lambda: play.go_on(player, str(shown.round), "http://x/"))  # noqa: B023
+        screen, going_on = statements.of(lambda: moves.go_on(player, shown.round))  # noqa: B023
         assert going_on == (1, 1)
-    assert screen.stage == "finished"
-    _, reloading = statements.of(lambda: play.open(player, "http://x/"))
+    assert screen.phase == "finished"
+    _, reloading = statements.of(lambda: moves.open(player))
     assert reloading == (2, 0)
-    _, again = statements.of(lambda: play.play_again(player, str(screen.round)))
+    _, again = statements.of(lambda: moves.again(player, screen.round))
     assert again == (2, 2)
 
 
 @pytest.mark.parametrize("mode", ["daily", "challenge"])
 def test_reads_and_writes_of_rounds_that_others_play_too(
-    play: Play, statements: Statements, mode: str
+    moves: Moves, statements: Statements, mode: str
 ) -> None:
-    done = play.open("")
+    done = moves.open("")
     for _ in range(5):
-        play.skip(done.player, str(done.round))
-        done = play.go_on(done.player, str(done.round))
-    assert done.history_entry is not None
-    wish = Wish(mode=mode, code=str(done.history_entry["code"]))
-    player = play.open("").player
-    screen, starting = statements.of(lambda: play.start(player, wish))
+        moves.skip(done.player, done.view.token)
+        done = moves.go_on(done.player, done.view.token)
+    assert done.view.summary is not None
+    wish = Wish(mode=mode, code=done.view.summary.code)
+    player = moves.open("").player
+    screen, starting = statements.of(lambda: moves.start(player, wish))
     assert starting == ((1, 2) if mode == "daily" else (3, 2))
     for _ in range(5):
-        screen, answering = statements.of(lambda: play.skip(player, str(screen.round)))  # noqa: B023
+        screen, answering = statements.of(lambda: moves.skip(player, screen.round))  # noqa: B023
         assert answering == ((1, 1) if mode == "daily" else (2, 1))
-        screen, going_on = statements.of(lambda: play.go_on(player, str(screen.round)))  # noqa: B023
-    assert screen.stage == "finished"
+        screen, going_on = statements.of(lambda: moves.go_on(player, screen.round))  # noqa: B023
+    assert screen.phase == "finished"
     assert going_on == (2, 1)  # a daily also asks for the streak

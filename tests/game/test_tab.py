@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agl1k_core.benchmarks import Benchmark
-from game.handlers import Play
+from game.moves import Moves
 from game.rounds import Game
 from game.screens import message_html
 from game.tab import continent_choices, tab_html
@@ -18,7 +18,7 @@ SCRIPTS = Path(__file__).parents[2] / "assets" / "play"
 
 @pytest.fixture
 def html(game: Game, toy: Benchmark) -> str:
-    return tab_html(Play(game, [toy.slug]), {toy.slug: "Toy <b>"}, toy.slug)
+    return tab_html(Moves(game, [toy.slug]), {toy.slug: "Toy <b>"}, toy.slug)
 
 
 def test_every_element_that_the_scripts_look_for_is_there_once(html: str) -> None:
@@ -55,9 +55,9 @@ def test_names_are_text_and_continents_belong_to_their_benchmark(html: str) -> N
 
 
 def test_one_benchmark_is_not_asked_for(game: Game, toy: Benchmark) -> None:
-    play = Play(game, [toy.slug])
+    moves = Moves(game, [toy.slug])
     row = re.compile(r'<div class="agl-fields" hidden>\s*<label[^>]*id="agl-benchmark"')
-    assert row.search(tab_html(play, {"toy": "Toy"}, "toy"))
+    assert row.search(tab_html(moves, {"toy": "Toy"}, "toy"))
 
 
 def test_continents_with_few_clips_say_how_many() -> None:

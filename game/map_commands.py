@@ -1,0 +1,45 @@
+"""What the map shows for a view of a round: nothing, one outcome, or the whole round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from game.reveal import outcome_in_words
+from game.views import Reveal, RoundView
+from ui import worldmap
+
+
+def command_of(view: RoundView) -> worldmap.Command:
+    """The map's command for a view."""
+    if view.summary is not None:
+        return _summary(view.summary.reveals)
+    if view.reveal is not None:
+        return _reveal(view.reveal)
+    return worldmap.reset_command(pin_of=view.clip_token or "")
+
+
+def _reveal(reveal: Reveal) -> worldmap.Command:
+    return worldmap.reveal_command(
+        guess=_pin(reveal),
+        truth=(reveal.lat, reveal.lon),
+        label=reveal.label,
+        line=reveal.line,
+        models=reveal.models,
+        text=outcome_in_words(reveal),
+    )
+
+
+def _summary(reveals: Sequence[Reveal]) -> worldmap.Command:
+    rounds = [
+        worldmap.RoundShown(
+            number, _pin(reveal), (reveal.lat, reveal.lon), reveal.label, reveal.line
+        )
+        for number, reveal in enumerate(reveals, 1)
+    ]
+    return worldmap.summary_command(rounds, text="All clips of the round are on the map.")
+
+
+def _pin(reveal: Reveal) -> worldmap.Point | None:
+    if reveal.pin_lat is None or reveal.pin_lon is None:
+        return None
+    return reveal.pin_lat, reveal.pin_lon
