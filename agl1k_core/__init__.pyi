@@ -4,6 +4,7 @@ from . import (
     answers,
     audio,
     benchmarks,
+    causes,
     curation,
     listener,
     localizability,
@@ -66,6 +67,7 @@ __all__ = [
     "curation",
     "models",
     "wander",
+    "causes",
     "listener",
 ]
 
