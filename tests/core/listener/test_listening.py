@@ -145,7 +145,8 @@ def test_what_is_submitted_says_how_it_was_made(small: Benchmark, tmp_path: Path
 
 def test_the_provenance_of_another_file_is_kept(small: Benchmark, tmp_path: Path) -> None:
     run(small, tmp_path / "p.jsonl", None)
-    for told in (None, {"made_by": "agl1k run", "predictions": {"q.jsonl": ""}}, []):
+    others: list[object] = [None, {"made_by": "agl1k run", "predictions": {"q.jsonl": ""}}, []]
+    for told in others:
         if told is not None:
             (tmp_path / "provenance.json").write_text(json.dumps(told), "utf-8")
         before = (tmp_path / "provenance.json").read_bytes()
