@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -125,8 +126,11 @@ class Board:
 
     def scored(self, row_id: str) -> Evaluation | None:
         """The evaluation behind a row, or None if it cannot be recomputed."""
-        found = (part.scored[row_id] for part in self._parts() if row_id in part.scored)
-        return next(found, None)
+        return self.all_scored().get(row_id)
+
+    def all_scored(self) -> Mapping[str, Evaluation]:
+        """The evaluations of all rows that can be recomputed, by row id."""
+        return ChainMap(*(dict(part.scored) for part in self._parts()))
 
     def submission(self, submission_id: str) -> Submission | None:
         """A submission of a row on the board, replaced ones included, or None."""

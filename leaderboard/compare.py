@@ -97,7 +97,8 @@ def compare(
 
 def comparable(board: Board, besides: str = "") -> list[Row]:
     """The rows that can be compared, by name."""
-    rows = [r for r in board.rows() if r.row_id != besides and board.scored(r.row_id)]
+    known = board.all_scored()
+    rows = [row for row in board.rows() if row.row_id != besides and row.row_id in known]
     return sorted(rows, key=lambda row: row.model.casefold())
 
 

@@ -12,6 +12,7 @@ from functools import partial
 
 from perf import (
     asking,
+    boards,
     coverage,
     first_load,
     million,
@@ -37,6 +38,7 @@ BENCHMARKS: Mapping[str, Callable[[], Iterable[Measured]]] = {
     "sound": sound.run,
     "storing": storing.run,
     "asking": asking.run,
+    "boards": boards.run,
 }
 
 

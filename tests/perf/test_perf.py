@@ -21,7 +21,18 @@ from agl1k_core.predictions import read_predictions
 from agl1k_core.scoring import evaluate
 from app import create_app
 from perf import __main__ as command
-from perf import asking, curating, data, million, players, row_by_row, scoring, table, visits
+from perf import (
+    asking,
+    boards,
+    curating,
+    data,
+    million,
+    players,
+    row_by_row,
+    scoring,
+    table,
+    visits,
+)
 from perf.servers import Serving
 from perf.table import Measured
 from tests.support import tagger_models
@@ -162,3 +173,11 @@ def test_asking_is_measured_at_any_size(monkeypatch: pytest.MonkeyPatch, tmp_pat
     told = {line.what: line.value for line in asking.run()}
     assert told["5 clips"] >= asking.WAIT_S
     assert told["memory at the end"] > 10
+
+
+def test_boards_of_many_rows_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boards, "N_CLIPS", 60)
+    monkeypatch.setattr(boards, "N_ROWS", (2, 4))
+    measured = {line.what: line.value for line in boards.run()}
+    assert measured["4 rows: the page's HTML"] > measured["2 rows: the page's HTML"] > 10
+    assert all(value > 0 for value in measured.values())
