@@ -206,7 +206,7 @@ def outcome_html(scene: Scene) -> str:
 
 
 def _right_in_words(outcome: Outcome) -> str:
-    return f"Right: {', '.join(outcome.right)}." if outcome.right else "Another country."
+    return f"Right: {', '.join(outcome.right)}." if outcome.right else "Not the right country."
 
 
 # --- serving
