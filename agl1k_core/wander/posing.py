@@ -114,14 +114,16 @@ def ask_for_places(
 
 def read_proposals(files: Sequence[Path], stopped: str = "") -> Proposals:
     """The places in the raw answers of a run; raises ``Agl1kError`` if a file cannot be read."""
-    places: list[Proposal] = []
-    problems: list[str] = []
     tasks = {_key(*task): task for task in _tasks()}
-    for file in files:
-        for record in _records(file):
-            for found in _proposed(*tasks[record["key"]], record):
-                (places if isinstance(found, Proposal) else problems).append(found)  # type: ignore[arg-type]
-    return Proposals(tuple(places), tuple(problems), stopped)
+    found = [
+        one
+        for file in files
+        for record in _records(file)
+        for one in _proposed(*tasks[record["key"]], record)
+    ]
+    places = tuple(one for one in found if isinstance(one, Proposal))
+    problems = tuple(one for one in found if isinstance(one, str))
+    return Proposals(places, problems, stopped)
 
 
 def places_csv(places: Sequence[Proposal]) -> str:
@@ -139,7 +141,8 @@ def _tasks() -> list[tuple[str, str]]:
 
 
 def _key(continent: str, level: str) -> str:
-    """
+    """What a question is called.
+
     Examples
     --------
     >>> _key("North America", "hard")

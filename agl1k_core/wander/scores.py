@@ -57,7 +57,7 @@ RIGHT: Mapping[str, str] = {
 }
 RIGHT_LEVELS = tuple(RIGHT)
 #: Lower is better for these.
-WANDER_LOWER_IS_BETTER = frozenset({"distance_km"})
+_LOWER_IS_BETTER = frozenset({"distance_km"})
 _HALF_EQUATOR_KM = 20_037.6
 
 
@@ -225,7 +225,7 @@ def rank_guesses(scored: Sequence[WanderScores], metric: str) -> list[Rank | Non
     _require_alike(scored)
     columns = np.column_stack([one.values[metric] for one in scored])
     files = [one.fingerprint for one in scored]
-    return ranks(columns, lower_is_better=metric in WANDER_LOWER_IS_BETTER, files=files)
+    return ranks(columns, lower_is_better=metric in _LOWER_IS_BETTER, files=files)
 
 
 def _require_alike(scored: Sequence[WanderScores]) -> None:
