@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from ui.panorama import Panorama, ShownWay, page_head, panorama_value
+from web.static import static_url
 
 
 def test_a_value_has_the_address_the_bearings_and_a_nonce() -> None:
@@ -23,6 +24,6 @@ def test_a_value_has_the_address_the_bearings_and_a_nonce() -> None:
 
 
 def test_the_viewer_is_served_by_us() -> None:
-    assert Panorama().props["viewer"].startswith("static/pannellum.js?v=")
-    assert "static/pannellum.css?v=" in page_head()
+    assert Panorama().props["viewer"] == static_url("pannellum.js")
+    assert static_url("pannellum.css") in page_head()
     assert "//" not in page_head()
