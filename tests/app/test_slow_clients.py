@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import time
 from contextlib import ExitStack
@@ -21,7 +20,8 @@ N_SLOW = 60
 def test_others_are_served_while_many_are_slow(tmp_path: Path) -> None:
     with app_process(tmp_path / "app", {}) as app, ExitStack() as slow:
         player = Player(app.url)
-        clip = _clip_address(player)
+        player.open()
+        clip = player.clip
         requests = [
             f"GET {clip} HTTP/1.1\r\nHost: x\r\n\r\n",
             f"GET {clip} HTTP/1.1\r\nHost: x\r\nRange: bytes=1-\r\n\r\n",
@@ -44,16 +44,6 @@ def test_others_are_served_while_many_are_slow(tmp_path: Path) -> None:
         slow.close()
         assert app.answers("/healthz")
         assert "Traceback" not in _settled(app)
-
-
-def _clip_address(player: Player) -> str:
-    loads = [found for found in player.config["dependencies"] if found["targets"][0][1] == "load"]
-    load = next(found for found in loads if len(found["inputs"]) == 4)
-    told = player.call(load, "", "", [], "")
-    player.player, player.round = told.json()["data"][:2]
-    found = re.search(r"clip/[0-9A-Z]{12}-\d-[\w-]{22}", told.text)
-    assert found is not None
-    return f"/{found[0]}"
 
 
 def _connected(app: AppProcess) -> socket.socket:

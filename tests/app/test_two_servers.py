@@ -62,10 +62,10 @@ def _both_give_the_same_daily(first: AppProcess, second: AppProcess) -> None:
 
 def _daily(server: Player, player: str) -> str:
     """The step token of today's daily five."""
-    loads = [found for found in server.config["dependencies"] if found["targets"][0][1] == "load"]
-    load = next(found for found in loads if len(found["inputs"]) == 4)
-    answer = server.call(load, player, "", [], f"{server.http.base_url}?daily=today")
-    return str(answer.json()["data"][1])
+    visitor = Player(f"{server.http.base_url}")
+    visitor.player = player
+    visitor.open("?daily=today")
+    return visitor.round
 
 
 def _a_clip_is_answered_once(first: AppProcess, second: AppProcess, database_url: str) -> None:

@@ -132,13 +132,13 @@ class Player(Visitor):
     def __init__(self, url: str, nickname: str = "", **given: str) -> None:
         super().__init__(url, **given)
         self.nickname = nickname
-        self.player = self.round = self.message = ""
+        self.player = self.round = self.message = self.clip = ""
         self.is_refused = False
         self.buttons: set[str] = set()
 
-    def open(self) -> None:
-        """Load the page: a round starts or continues."""
-        self._send("open", player=self.player, href=f"{self.http.base_url}")
+    def open(self, query: str = "") -> None:
+        """Load the page: a round starts or continues, or the one that a link names."""
+        self._send("open", player=self.player, href=f"{self.http.base_url}{query}")
 
     def guess(self, latitude: float, longitude: float) -> None:
         self._answer("guess", latitude=latitude, longitude=longitude)
@@ -167,4 +167,5 @@ class Player(Visitor):
             self.message = shown["error"]
             return
         self.player, self.round = shown["player"], shown["round"]
+        self.clip = f"/{shown['clip']['url']}" if shown["clip"] else ""
         self.message, self.buttons = "\n".join(shown["notes"]), _BUTTONS[shown["phase"]]
