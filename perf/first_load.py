@@ -1,7 +1,11 @@
-"""First load of the page in Chromium with an empty cache, next to an empty Gradio page."""
+"""First load of the page in Chromium with an empty cache, next to an empty Gradio page.
+
+The page can be used once the map is drawn; "before the map" is what had arrived by then.
+"""
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +23,10 @@ _FLAGS = [
 _ROUNDS = 3
 _PATIENCE_MS = 120_000
 _QUIET_MS = 4000
+#: At most so much of ours may be needed before the map can be used.
+_MOST_KB = 250
+#: Addresses of Gradio's own files.
+_GRADIO = ("/assets/", "/theme.css", "/static/js/")
 #: Notes when what a player waits for is ready. These events do not bubble, but can be captured.
 _NOTE_TIMES = """
 window.loaded = {};
@@ -32,14 +40,27 @@ new MutationObserver(() => document.querySelector('.gradio-container main') && n
 
 @dataclass(frozen=True)
 class Load:
-    """One load: seconds until each thing was there, and compressed bytes by address."""
+    """One load: seconds until each thing was there; by address, compressed bytes and seconds."""
 
     seconds: dict[str, float]
     sizes: dict[str, int]
+    arrived: dict[str, float]
 
-    def kilobytes(self, part: str = "") -> float:
-        """The bytes from addresses that contain ``part``."""
-        return sum(size for url, size in self.sizes.items() if part in url) / 1000
+    def kilobytes(self, part: str = "", before: str = "") -> float:
+        """The bytes from addresses that contain ``part``, if so until a thing was there."""
+        until = self.seconds.get(before, math.inf)
+        return (
+            sum(
+                size
+                for url, size in self.sizes.items()
+                if part in url and self.arrived[url] <= until
+            )
+            / 1000
+        )
+
+    def gradio_kilobytes(self, before: str = "") -> float:
+        """The bytes of Gradio's own scripts and styles."""
+        return sum(self.kilobytes(part, before) for part in _GRADIO)
 
 
 def run() -> Iterator[Measured]:
@@ -64,13 +85,16 @@ def run() -> Iterator[Measured]:
 
 
 def _sizes(ours: Load, empty: Load) -> Iterator[Measured]:
-    yield Measured("first_load", "over the wire, all", ours.kilobytes(), "kB")
+    sounds, gradio = ours.kilobytes("/clip/", "map"), ours.gradio_kilobytes("map")
+    own = ours.kilobytes(before="map") - sounds - gradio
+    yield Measured("first_load", "before the map, ours", own, "kB", _MOST_KB)
+    yield Measured("first_load", "before the map, Gradio's scripts and styles", gradio, "kB")
+    yield Measured("first_load", "before the map, of clips", sounds, "kB")
+    yield Measured("first_load", "an empty Gradio page", empty.kilobytes(), "kB")
+    yield Measured("first_load", "in the end, all", ours.kilobytes(), "kB")
     yield Measured("first_load", "… the map's data", ours.kilobytes("/map/"), "kB")
     yield Measured("first_load", "… this clip and the next", ours.kilobytes("/clip/"), "kB")
-    rest = ours.kilobytes() - ours.kilobytes("/map/") - ours.kilobytes("/clip/")
-    yield Measured("first_load", "… page, scripts, styles", rest, "kB")
-    yield Measured("first_load", "an empty Gradio page", empty.kilobytes(), "kB")
-    yield Measured("first_load", "page, scripts, styles / empty", rest / empty.kilobytes(), "×")
+    yield Measured("first_load", "… Gradio's scripts and styles", ours.gradio_kilobytes(), "kB")
 
 
 def _times(ours: list[Load], empty: list[Load]) -> Iterator[Measured]:
@@ -88,14 +112,18 @@ def load(browser: Browser, url: str, wanted: list[str]) -> Load:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     urls: dict[str, str] = {}
+    clocks: list[float] = []  # of the first request: the time of day less that of the events
     sizes: dict[str, int] = {}
+    arrived: dict[str, float] = {}
 
     def asked(event: dict[str, Any]) -> None:
         urls[event["requestId"]] = event["request"]["url"]
+        clocks.append(event["wallTime"] - event["timestamp"])
 
     def came(event: dict[str, Any]) -> None:
         address = urls.get(event["requestId"], "")
         sizes[address] = sizes.get(address, 0) + int(event["encodedDataLength"])
+        arrived[address] = event["timestamp"] + clocks[0]
 
     session = context.new_cdp_session(page)
     session.on("Network.requestWillBeSent", asked)
@@ -107,5 +135,7 @@ def load(browser: Browser, url: str, wanted: list[str]) -> Load:
     page.wait_for_function(condition, timeout=_PATIENCE_MS)
     page.wait_for_timeout(_QUIET_MS)
     times: dict[str, float] = page.evaluate("window.loaded")
+    began: float = page.evaluate("performance.timeOrigin") / 1000
     context.close()
-    return Load({name: times[name] / 1000 for name in wanted}, sizes)
+    seconds = {name: times[name] / 1000 for name in wanted}
+    return Load(seconds, sizes, {url: at - began for url, at in arrived.items()})

@@ -9,16 +9,14 @@ from markupsafe import Markup
 
 from ui import player, worldmap
 from ui.theme import theme
-from web.static import asset, static_url
+from web.static import asset, modules, static_url
 
 #: Linked from the head of the page, in the order in which they build on each other.
-STYLE_SHEETS = (
-    "style.css",
-    "game.css",
-    "leaderboard.css",
-    "leaderboard-controls.css",
-    "leaderboard-detail.css",
-)
+STYLE_SHEETS = ("style.css", "game.css")
+#: The same for tabs that are not seen first: the page is drawn without waiting for them.
+LATER_SHEETS = ("leaderboard.css", "leaderboard-controls.css", "leaderboard-detail.css")
+#: The play tab's script, and the one that asks for the round while the page is built.
+STAGE, OPENING = "play/stage.js", "play/opening.js"
 
 _DESCRIPTION = (
     "Hear a place, find it on the map: the open arena for audio geo-localization, "
@@ -58,11 +56,17 @@ def look() -> dict[str, Any]:
 
 
 def page_head() -> str:
-    """Tags for the page's head: a description, the style sheets, and what the map needs."""
+    """Tags for the page's head: a description, the style sheets, and what the first tab needs."""
     tags = [f'<meta name="description" content="{_DESCRIPTION}">']
+    tags.append(f'<script type="module" async src="{static_url(OPENING)}"></script>')
     tags += [f'<link rel="stylesheet" href="{static_url(name)}">' for name in STYLE_SHEETS]
+    later = 'media="print" onload="this.media=\'all\'"'
+    tags += [f'<link rel="stylesheet" href="{static_url(name)}" {later}>' for name in LATER_SHEETS]
     for script in ("tabs.js", "unavailable.js"):
         tags.append(f'<script src="{static_url(script)}" defer></script>')
+    of_map = modules("worldmap.js")  # in the map's own tags
+    scripts = [static_url(name) for name in modules(STAGE) if name not in of_map]
+    tags += [f'<link rel="modulepreload" href="{address}">' for address in scripts]
     return "".join([*tags, worldmap.page_head(), player.page_head()])
 
 

@@ -26,7 +26,7 @@ import gradio as gr
 
 from agl1k_core.errors import Agl1kError
 from ui.model_guess import ModelGuess
-from web.static import leaflet_url, static_url
+from web.static import leaflet_url, modules, static_url
 
 Point = tuple[float, float]  # latitude, longitude in degrees
 Command = dict[str, Any]
@@ -86,11 +86,13 @@ def map_options(label: str, tiles: str = "") -> dict[str, Any]:
 
 
 def page_head() -> str:
-    """Tags for the head of the page that load the map's files early."""
+    """Tags for the head of the page that load early what the map is first drawn from."""
     sheets = (leaflet_url("leaflet.css"), static_url("worldmap.css"))
-    modules = (leaflet_url("leaflet.js"), static_url("worldmap.js"))
+    scripts = (leaflet_url("leaflet.js"), *map(static_url, modules("worldmap.js")))
     links = [f'<link rel="stylesheet" href="{address}">' for address in sheets]
-    links += [f'<link rel="modulepreload" href="{address}">' for address in modules]
+    links += [f'<link rel="modulepreload" href="{address}">' for address in scripts]
+    world = static_url("map/world-coarse.json")
+    links.append(f'<link rel="preload" as="fetch" crossorigin="anonymous" href="{world}">')
     return "".join(links)
 
 

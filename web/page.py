@@ -90,10 +90,18 @@ class Page(gr.Blocks):
         return answer
 
 
-def mount(app: FastAPI, page: gr.Blocks, uploads: Uploads | None = None, **options: Any) -> FastAPI:
+def mount(
+    app: FastAPI,
+    page: gr.Blocks,
+    uploads: Uploads | None = None,
+    *,
+    head: str = "",
+    **options: Any,
+) -> FastAPI:
     """Serve a page at ``/``; ``options`` are passed to ``gr.mount_gradio_app``.
 
-    Without ``uploads``, the page takes no files.
+    Without ``uploads``, the page takes no files. ``head`` is part of the HTML: Gradio would add it
+    only once its scripts run, so that what it names would be loaded late.
     """
     treat_as_launched(page, checks_files=uploads is not None)
     if uploads is not None:
@@ -115,8 +123,12 @@ def mount(app: FastAPI, page: gr.Blocks, uploads: Uploads | None = None, **optio
     answer_nonsense(mounted)
     for inner in gradio_apps(mounted):
         root_of = partial(address_of, inner)
-        add_innermost(inner, RenderedOnce, root_of=root_of, finish=ending_with_slash)
+        add_innermost(inner, RenderedOnce, root_of=root_of, finish=partial(_finished, head))
     return mounted
+
+
+def _finished(head: str, page: bytes) -> bytes:
+    return ending_with_slash(page).replace(b"</head>", head.encode() + b"</head>", 1)
 
 
 def answer_nonsense(mounted: FastAPI) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import mimetypes
+import posixpath
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -39,6 +40,7 @@ MOST_KEPT_BYTES = 32 * 2**20
 _LONGEST_SHRUNK = 2**18
 
 _MEDIA_TYPES = {".json": "application/json", ".js": "text/javascript", ".css": "text/css"}
+_IMPORTED = re.compile(r"(?:from|import\() ?'(\.{1,2}/[^']+)'")
 _VERSIONED = re.compile(r"([0-9a-f]{10})/(.+)")
 
 
@@ -86,6 +88,20 @@ def static_url(name: str) -> str:
 def leaflet_url(name: str) -> str:
     """Address of one of Leaflet's files, relative to the page; it may be cached forever."""
     return f"vendor/leaflet/{_version(LEAFLET)}/{name}"
+
+
+@cache
+def modules(name: str) -> tuple[str, ...]:
+    """The names of a module in ``assets`` and of all that it imports, in the order found."""
+    found, waiting = dict.fromkeys([name]), [name]
+    while waiting:
+        importing = waiting.pop()
+        for path in _IMPORTED.findall(asset(importing).read_text("utf-8")):
+            imported = posixpath.normpath(posixpath.join(posixpath.dirname(importing), path))
+            if imported not in found:
+                found[imported] = None
+                waiting.append(imported)
+    return tuple(found)
 
 
 @cache

@@ -13,22 +13,28 @@ export function worldY(latitude) {
 
 const loads = new Map();
 /** A JSON file from this folder, fetched once per page, with up to three tries. */
-function load(name) {
-  if (!loads.has(name)) loads.set(name, fetchJson(new URL(name, import.meta.url), 3));
+function load(name, priority = 'auto') {
+  if (!loads.has(name)) loads.set(name, fetchJson(new URL(name, import.meta.url), { priority }, 3));
   return loads.get(name);
 }
 
-async function fetchJson(url, tries) {
+async function fetchJson(url, options, tries) {
   try {
-    const response = await fetch(url);
+    const response = await fetch(url, options);
     if (!response.ok) throw new Error(`${url} answered ${response.status}`);
     return await response.json();
   } catch (error) {
     if (tries <= 1) throw error;
     await new Promise((wake) => setTimeout(wake, 1000));
-    return fetchJson(url, tries - 1);
+    return fetchJson(url, options, tries - 1);
   }
 }
+
+/** Until the browser has nothing more urgent to do. */
+const leisure = () => new Promise((done) => {
+  if (window.requestIdleCallback) requestIdleCallback(done, { timeout: 2000 });
+  else setTimeout(done, 500);
+});
 
 /** One ring or border, with a thinned copy for each zoom level on demand. */
 class Line {
@@ -213,24 +219,29 @@ export class BaseMap {
     const drawer = new Names(this);
     const draw = (context, view) => drawer.draw(context, view);
     this.names = new CanvasLayer({ pane: 'agl-names', padding: 0.2, draw }).addTo(map);
-    this.ready = this.load();
+    this.ready = this.show('world-coarse.json');
+    this.ready.then(() => this.complete()).catch((error) => console.error(error));
     map.on('zoomend', () => this.loadSmallCities());
   }
 
-  async load() {
-    const names = Promise.all([load('countries.json'), load('cities-large.json')]);
-    await this.show('world-coarse.json');
-    const [countries, cities] = await names;
+  /** Names and fine outlines: the map can be used without them. */
+  async complete() {
+    await leisure();
+    await this.showNames().catch((error) => console.error(error));
+    await this.show('world-fine.json', 'low');
+  }
+
+  async showNames() {
+    const [countries, cities] = await Promise.all(['countries.json', 'cities-large.json'].map((name) => load(name, 'low')));
     this.countries = countries.map(([name, latitude, longitude, width]) => (
       { name, x: worldX(longitude), y: worldY(latitude), width: width / 360 }));
     this.cities = rowsOf(cities);
     this.names.repaint();
-    this.fine = this.show('world-fine.json').catch((error) => console.error(error));
     this.loadSmallCities();
   }
 
-  async show(name) {
-    this.outline = outlineOf(await load(name));
+  async show(name, priority) {
+    this.outline = outlineOf(await load(name, priority));
     this.tiles.repaint();
     this.map.getContainer().dataset.outline = name;
   }

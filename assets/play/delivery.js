@@ -1,6 +1,7 @@
 // Bringing an action to the server through lost connections and refusals. The server stores an
 // answer once, however often it is sent, so that sending it again is safe.
 import { act, look } from './api.js';
+import { open } from './opening.js';
 
 const PAUSES_S = [1, 2, 4, 8, 15, 30, 60];
 //: What is not stored yet, by action; other actions store no answer.
@@ -17,7 +18,7 @@ export async function deliver(action, contentOf, pause) {
   for (let tries = 0; ; tries += 1) {
     const content = contentOf();
     try {
-      return await act(action, content);
+      return await (action === 'open' ? open(content) : act(action, content));
     } catch (problem) {
       if (!problem.passes) throw problem;
       const fate = await fateOf(action, content, problem);

@@ -129,6 +129,15 @@ def test_an_address_cannot_break_out_of_its_script() -> None:
         assert _root(page).startswith("http://a")
 
 
+def test_the_head_is_in_the_page_before_gradios_scripts_run() -> None:
+    head = '<link rel="modulepreload" href="static/map.js">'
+    client = TestClient(mount(FastAPI(), _page(), head=head))
+    page = client.get("/").text
+    assert page.count(head) == 1
+    assert page.index(head) < page.index("</head>")
+    assert "static/map.js" not in client.get("/config").text
+
+
 def test_forms_and_revalidation() -> None:
     client = _client()
     for path in ("/", "/config", "/gradio_api/info"):

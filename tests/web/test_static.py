@@ -202,6 +202,14 @@ def test_a_module_finds_others_under_the_same_hash(client: TestClient) -> None:
         assert answer.headers["cache-control"] == KEEP_FOREVER
 
 
+def test_all_modules_that_one_imports_are_found(client: TestClient) -> None:
+    found = static.modules("play/stage.js")
+    assert found[0] == "play/stage.js"
+    assert {"worldmap.js", "player.js", "play/api.js", "map/basemap.js", "map/names.js"} <= {*found}
+    assert static.modules("map/names.js") == ("map/names.js",)
+    assert all(client.get("/" + static_url(name)).status_code == 200 for name in found)
+
+
 def test_another_content_has_another_address(
     assets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
