@@ -71,7 +71,9 @@ def _fill(board: Board, n_rows: int) -> None:
     benchmark = board.benchmark
     assert benchmark is not None
     for number in range(n_rows):
-        file = msgspec.json.encode(list(data.answers(benchmark, seed=number)))
+        # with the table's own cities, they would wait for a moderator
+        records = [record | {"city": ""} for record in data.answers(benchmark, seed=number)]
+        file = msgspec.json.encode(records)
         form = Form(f"Model {number}", f"Lab {number % 40}", weights="open")
         publish(file, f"{number}.json", form, board, max_bytes=2**24)
 

@@ -13,7 +13,6 @@ from agl1k_core.cli.console import BenchmarkOption, benchmark_of, say
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
 from agl1k_core.files import save_text
-from agl1k_core.models import HubTarget
 
 app = typer.Typer()
 
@@ -50,7 +49,7 @@ def publish_hub(
         )
     sent = models.submittable(file)
     model = model_repo or sent.told("model", "named")
-    target = HubTarget(dataset, model, revision, source_url, source_name)
+    target = models.HubTarget(dataset, model, revision, source_url, source_name)
     target.check()
     on = benchmark_of(benchmark or (models.benchmark_of_run(file) if file.is_dir() else None))
     evaluation = scoring.evaluate(
@@ -71,7 +70,7 @@ def publish_hub(
     _say_commands(folder, target)
 
 
-def _say_commands(folder: Path, target: HubTarget) -> None:
+def _say_commands(folder: Path, target: models.HubTarget) -> None:
     """How to push: as pull requests, which the owners of the repositories merge."""
     say("Nothing was pushed. To propose both files:")
     dataset = str(folder / "dataset" / models.EVAL_FILE)

@@ -40,15 +40,6 @@ from agl1k_core.errors import Agl1kError, Problem, Problems
 from agl1k_core.file_names import shown
 from agl1k_core.inputs import name_of
 from agl1k_core.models import RunLimits
-from agl1k_core.wander import (
-    FolderViews,
-    Graph,
-    Grid,
-    PanoramaFolder,
-    PosingSettings,
-    WalkRules,
-    WalkSettings,
-)
 
 app = typer.Typer()
 
@@ -91,7 +82,7 @@ def run(
     ] = False,
 ) -> None:
     """Let a model walk through graphs and say where it is. Run again to resume."""
-    views = FolderViews(PanoramaFolder(panoramas), fov_deg=fov)
+    views = wander.FolderViews(wander.PanoramaFolder(panoramas), fov_deg=fov)
     places = _with_panoramas(
         wander.read_graphs(graphs, skip_broken=skip_broken), views.folder, skip_broken=skip_broken
     )
@@ -100,12 +91,12 @@ def run(
     parameters = _parameters(temperature, seed, max_tokens)
     patience = patience_of(timeout, max_retries, python)
     asked = model_of(model, base_url, python, api_key_env, parameters, patience)
-    settings = WalkSettings(
+    settings = wander.WalkSettings(
         model or python,
         base_url or python,
         models.read_prompt(prompt_file) if prompt_file else wander.wander_prompt(),
         parameters,
-        WalkRules(steps, as_published),
+        wander.WalkRules(steps, as_published),
         f"{views.size[0]} × {views.size[1]} pixels, field of view {fov:g}°",
     )
     limits = RunLimits(
@@ -148,7 +139,7 @@ def propose(
     parameters = _parameters(temperature, seed, max_tokens)
     patience = patience_of(timeout, max_retries, python)
     asked = model_of(model, base_url, python, api_key_env, parameters, patience)
-    settings = PosingSettings(model or python, base_url or python, parameters, places)
+    settings = wander.PosingSettings(model or python, base_url or python, parameters, places)
     limits = RunLimits(
         concurrency=concurrency, per_minute=rate, max_cost=max_cost, price=price_of(price),
         patience=patience,
@@ -159,7 +150,7 @@ def propose(
     warn(f"{len(found.places)} places: {shown(output / wander.PLACES)}")
     if found.places:
         points = [(place.latitude, place.longitude) for place in found.places]
-        _show_spread(points, Grid(), wander.LAND_KM2, as_json=as_json)
+        _show_spread(points, wander.Grid(), wander.LAND_KM2, as_json=as_json)
     if found.stopped:
         raise Agl1kError(found.stopped)
 
@@ -184,7 +175,7 @@ def spread(
         for row in _rows(table, ("latitude", "longitude"), problems)
     ]
     points = _complete(found, problems, "latitude and longitude")
-    _show_spread(points, Grid(rows, columns, equal_area), area_km2, as_json=as_json)
+    _show_spread(points, wander.Grid(rows, columns, equal_area), area_km2, as_json=as_json)
 
 
 @app.command()
@@ -208,8 +199,8 @@ def trend(
 
 
 def _with_panoramas(
-    graphs: Sequence[Graph], folder: PanoramaFolder, *, skip_broken: bool
-) -> list[Graph]:
+    graphs: Sequence[wander.Graph], folder: wander.PanoramaFolder, *, skip_broken: bool
+) -> list[wander.Graph]:
     """Graphs in which one sees all that one can reach; raises ``Agl1kError`` about others.
 
     With ``skip_broken``, ways to nodes without a panorama are closed, and graphs without one of
@@ -243,7 +234,7 @@ def _parameters(
 
 
 def _show_spread(
-    points: Sequence[tuple[float, float]], grid: Grid, area_km2: float, *, as_json: bool
+    points: Sequence[tuple[float, float]], grid: wander.Grid, area_km2: float, *, as_json: bool
 ) -> None:
     lat, lon = zip(*points, strict=True)
     found = wander.spread(lat, lon, grid=grid, area_km2=area_km2)

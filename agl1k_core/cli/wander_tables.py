@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agl1k_core import wander
 from agl1k_core.cli.console import aligned
-from agl1k_core.scoring import Interval, PairedDifference, Rank
-from agl1k_core.wander import (
-    ReportedRow,
-    ScoredRow,
-    SetStatistics,
-    Spread,
-    WanderBoard,
-    WanderScores,
-)
+
+if TYPE_CHECKING:
+    from agl1k_core.scoring import Interval, PairedDifference, Rank
+    from agl1k_core.wander import (
+        ReportedRow,
+        ScoredRow,
+        SetStatistics,
+        Spread,
+        WanderBoard,
+        WanderScores,
+    )
 
 #: So many countries are listed; ``--json`` has them all.
 _SHOWN = 12
-#: Column of a board -> its heading.
-_HEADINGS: Mapping[str, str] = {
-    "distance_km": "km",
-    "score": "score",
-    **{
-        f"{level}_{name}": f"{level} {short}"
-        for level in wander.RIGHT_LEVELS
-        for name, short in (("accuracy", "acc."), ("recall", "rec."), ("f1", "F1"))
-    },
-}
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; }
 body { margin: 2rem auto; max-width: 75rem; padding: 0 1rem; }
@@ -39,6 +32,18 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.3rem 0.6rem; text-align: right; border-bottom: 1px solid #8886; }
 th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left; }
 """
+
+
+@cache
+def _headings() -> Mapping[str, str]:
+    """Column of a board -> its heading."""
+    short = {"accuracy": "acc.", "recall": "rec.", "f1": "F1"}
+    levels = {
+        f"{level}_{name}": f"{level} {heading}"
+        for level in wander.RIGHT_LEVELS
+        for name, heading in short.items()
+    }
+    return {"distance_km": "km", "score": "score", **levels}
 
 
 def set_table(statistics: SetStatistics) -> str:
@@ -104,9 +109,9 @@ def board_table(board: WanderBoard) -> str:
     """Rows scored here, then the paper's."""
     # an empty last column, as ``aligned`` aligns the last one to the left
     own = aligned(
-        [("rank", "model", *_HEADINGS.values(), ""), *map(_own_cells, board.scored)], (1,)
+        [("rank", "model", *_headings().values(), ""), *map(_own_cells, board.scored)], (1,)
     )
-    theirs = [("table", "model", *_HEADINGS.values(), ""), *map(_their_cells, board.reported)]
+    theirs = [("table", "model", *_headings().values(), ""), *map(_their_cells, board.reported)]
     return f"Scored here\n{own}\n\n{_REPORTED}\n{aligned(theirs, (1,))}"
 
 
@@ -115,8 +120,10 @@ _REPORTED = "As reported in Learning to Wander, on other graphs: not to be ranke
 
 def board_page(board: WanderBoard) -> str:
     """A page of HTML that needs nothing else."""
-    own = _table_html(("rank", "model", *_HEADINGS.values()), map(_own_cells, board.scored))
-    theirs = _table_html(("table", "model", *_HEADINGS.values()), map(_their_cells, board.reported))
+    own = _table_html(("rank", "model", *_headings().values()), map(_own_cells, board.scored))
+    theirs = _table_html(
+        ("table", "model", *_headings().values()), map(_their_cells, board.reported)
+    )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
@@ -136,12 +143,12 @@ def _ranks_note(board: WanderBoard) -> str:
 
 def _own_cells(row: ScoredRow) -> tuple[str, ...]:
     metrics = row.scores.metrics
-    return (_rank(row.rank), row.scores.name, *(_text(n, metrics[n]) for n in _HEADINGS), "")
+    return (_rank(row.rank), row.scores.name, *(_text(n, metrics[n]) for n in _headings()), "")
 
 
 def _their_cells(row: ReportedRow) -> tuple[str, ...]:
     model = f"{row.model} (acts)" if row.acts else row.model
-    return (str(row.table), model, *(_text(n, row.metrics[n]) for n in _HEADINGS), "")
+    return (str(row.table), model, *(_text(n, row.metrics[n]) for n in _headings()), "")
 
 
 def _rank(rank: Rank | None) -> str:
@@ -179,23 +186,22 @@ def _interval(metric: str, interval: Interval) -> str:
 def steps_table(scores: Sequence[WanderScores], walking: Sequence[int]) -> str:
     """The scores after each step, and what was gained over the first answer."""
     rows: list[Sequence[str]] = [
-        ("answers", "walks", *_STEPS.values(), "km over the first answer", "")
+        ("answers", "walks", *_step_headings().values(), "km over the first answer", "")
     ]
     for number, (one, n) in enumerate(zip(scores, walking, strict=True), 1):
         pair = wander.gains(one, scores[0])["distance_km"]
         gain = f"{pair.difference:+,.1f} ({pair.low:,.1f} to {pair.high:,.1f})"
-        metrics = (_text(name, one.metrics[name]) for name in _STEPS)
+        metrics = (_text(name, one.metrics[name]) for name in _step_headings())
         clear = "clear" if pair.is_clear else "not clear"
         own = ("", "") if number == 1 else (gain, clear)
         rows.append((str(number), f"{n:,}", *metrics, *own))
     return aligned(rows)
 
 
-_STEPS = {
-    "distance_km": "km",
-    "score": "score",
-    **{f"{level}_recall": f"{level} rec." for level in wander.RIGHT_LEVELS},
-}
+@cache
+def _step_headings() -> Mapping[str, str]:
+    levels = {f"{level}_recall": f"{level} rec." for level in wander.RIGHT_LEVELS}
+    return {"distance_km": "km", "score": "score", **levels}
 
 
 def actions_line(taken: Mapping[str, int]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,9 @@ from agl1k_core.cli.console import Commands, JsonOption, say, warn
 from agl1k_core.file_names import shown
 from agl1k_core.files import save_text
 from agl1k_core.predictions import read_predictions
-from agl1k_core.wander import ReadGraph, SetStatistics, Walked, WanderScores
+
+if TYPE_CHECKING:
+    from agl1k_core.wander import ReadGraph, SetStatistics, Walked, WanderScores
 
 app = typer.Typer(
     cls=Commands, no_args_is_help=True, help="Places that one walks through before guessing."

@@ -26,6 +26,7 @@ from .faults import Fault, GraphsRefusedError
 from .graph import Edge, Graph, Node, turn_to, within_circle
 from .graph_files import ReadGraph, inspect_graphs, read_graphs, write_graphs
 from .panoramas import Panorama, PanoramaFolder, read_panorama
+from .points import SCALE_KM
 from .posing import (
     CONTINENTS,
     PLACES,
@@ -52,7 +53,6 @@ from .proposing import (
 from .running import WALKS, WalkSettings, run_walks, walked, write_walks
 from .scores import (
     RIGHT_LEVELS,
-    SCALE_KM,
     WanderScores,
     benchmark_of,
     f1,

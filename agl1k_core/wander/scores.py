@@ -44,11 +44,10 @@ from agl1k_core.scoring import (
     ranks,
 )
 from agl1k_core.wander.graph import Graph
+from agl1k_core.wander.points import SCALE_KM, points
 
 FloatArray = npt.NDArray[np.float64]
 
-#: The assumed scale of the score.
-SCALE_KM = 1492.7
 #: Level -> the metric of `agl1k_core.scoring` that says whether a guess is right.
 RIGHT: Mapping[str, str] = {
     "street": "within_1km",
@@ -158,7 +157,7 @@ def score_guesses(
     distance = rows.by_clip("distance_km")
     values = {
         "distance_km": distance,
-        "score": 100 * np.exp(-distance / scale_km),
+        "score": points(distance, scale_km),
         "answered": rows.has_answer.astype(np.float64),
     }
     for level, metric in RIGHT.items():

@@ -13,7 +13,8 @@ from agl1k_core.answers import Status
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 from agl1k_core.predictions import read_predictions
-from agl1k_core.wander.scores import SCALE_KM, WanderScores, score_guesses
+from agl1k_core.wander.points import SCALE_KM
+from agl1k_core.wander.scores import WanderScores, score_guesses
 
 #: The actions, and a step in which none could be taken.
 TAKEN = ("rotate", "move", "back", "guess", "lost")
