@@ -8,7 +8,7 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from agl1k_core import wander
+from agl1k_core import scoring, wander
 from agl1k_core.cli.console import aligned
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def gain_table(gains: Mapping[str, PairedDifference]) -> str:
     for name, pair in gains.items():
         numbers = (_text(name, x) for x in (pair.first, pair.second, pair.difference))
         clear = "clear" if pair.is_clear else "not clear"
-        rows.append((name, *numbers, _interval(name, Interval(pair.low, pair.high)), clear))
+        rows.append((name, *numbers, _interval(name, scoring.Interval(pair.low, pair.high)), clear))
     return aligned(rows)
 
 

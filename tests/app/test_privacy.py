@@ -103,7 +103,7 @@ def publish_and_withdraw(player: Player) -> None:
     file = prediction_file(open_registry(config).benchmarks["demo"], 1.0)
     button = player.event(player.find(elem_id="agl-publish"), "click")
     for model in ("Stays", "Goes"):
-        about = [model, "", "", "open", "", ""]
+        about = [model, "", "", "open", "", "", True, "", "", None]
         upload = player.upload("answers.json", file)
         done = player.call(button, None, "demo", upload, *about)
         key = done.json()["data"][1].partition("data-key>")[2].partition("<")[0]
