@@ -62,7 +62,8 @@ class Outcomes(Struct, frozen=True):
     """The outcome of an answered clip. ``action``: guess, skip, broken or timeout.
 
     ``pin``, ``distance_km`` and ``direction`` exist for a guess only; ``total`` and ``max_total``
-    count this clip and those before it.
+    count this clip and those before it. Of a broken clip the place is null, and all that would
+    tell it is empty.
     """
 
     position: int
@@ -70,8 +71,8 @@ class Outcomes(Struct, frozen=True):
     key: str
     title: str
     label: str
-    latitude: float
-    longitude: float
+    latitude: float | None
+    longitude: float | None
     pin: Place | None
     distance_km: float | None
     direction: str

@@ -19,9 +19,12 @@ def command_of(view: RoundView) -> worldmap.Command:
 
 
 def _reveal(reveal: Reveal) -> worldmap.Command:
+    truth = _truth(reveal)
+    if truth is None:
+        return worldmap.lock_command(text=outcome_in_words(reveal))
     return worldmap.reveal_command(
         guess=_pin(reveal),
-        truth=(reveal.lat, reveal.lon),
+        truth=truth,
         label=reveal.label,
         line=reveal.line,
         models=reveal.models,
@@ -31,12 +34,18 @@ def _reveal(reveal: Reveal) -> worldmap.Command:
 
 def _summary(reveals: Sequence[Reveal]) -> worldmap.Command:
     rounds = [
-        worldmap.RoundShown(
-            number, _pin(reveal), (reveal.lat, reveal.lon), reveal.label, reveal.line
-        )
+        worldmap.RoundShown(number, _pin(reveal), truth, reveal.label, reveal.line)
         for number, reveal in enumerate(reveals, 1)
+        if (truth := _truth(reveal)) is not None
     ]
-    return worldmap.summary_command(rounds, text="All clips of the round are on the map.")
+    all_shown = len(rounds) == len(reveals)
+    which = "All clips" if all_shown else "All clips that were not reported as broken"
+    return worldmap.summary_command(rounds, text=f"{which} of the round are on the map.")
+
+
+def _truth(reveal: Reveal) -> worldmap.Point | None:
+    """The true place; None for a clip that was reported as broken."""
+    return None if reveal.lat is None or reveal.lon is None else (reveal.lat, reveal.lon)
 
 
 def _pin(reveal: Reveal) -> worldmap.Point | None:

@@ -147,12 +147,13 @@ class RoundPresenter:
         """
         benchmark = opened.benchmark
         drawn = {"playing": 0, "revealed": 1, "finished": len(guesses)}[phase]
-        keys = [guess.clip_key for guess in guesses] if phase == "revealed" else []
+        shows_models = phase == "revealed" and guesses[-1].action != "broken"
+        keys = [guesses[-1].clip_key] if shows_models else []
         return build_reveals(
             benchmark,
             guesses,
             [self._clip_token(opened.row, guess.position) or "" for guess in guesses],
-            self._content.models(benchmark, keys[-1:]) if keys else {},
+            self._content.models(benchmark, keys) if keys else {},
             self._content.tags.get(benchmark.slug),
             n_drawn=drawn,
         )

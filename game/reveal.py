@@ -1,6 +1,7 @@
 """What a player sees once a guess is stored: the true place, distance and points, in words.
 
-Nothing here may be built before the guess for that clip is stored.
+Nothing here may be built before the guess for that clip is stored. A clip that was reported as
+broken has no place: the report would otherwise be a way to look it up.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from game.credits import credit_of
 from game.guessing import MAX_POINTS, max_points_of, points_of
 from game.refusals import ConflictError
 from game.sound_words import localizability_in_words, sounds_in_words, sounds_of
-from game.views import Reveal, Sounds, Streak, Summary
+from game.views import Credit, Reveal, Sounds, Streak, Summary
 from store.guesses import Guess
 from ui.model_guess import ModelGuess
 
@@ -43,7 +44,8 @@ def build_reveals(
         token = clip_tokens[guess.position]
         sounds = sounds_of(clip, tags or FolderTags())
         made = _reveal(benchmark, clip, guess, total, max_total, guessed, token, sounds)
-        reveals.append(replace(made, line=_line(clip, guess)) if number >= first_drawn else made)
+        drawn = replace(made, line=_line(clip, guess)) if number >= first_drawn else made
+        reveals.append(_without_place(drawn) if guess.action == "broken" else drawn)
     return tuple(reveals)
 
 
@@ -93,6 +95,22 @@ def _reveal(
     )
 
 
+def _without_place(reveal: Reveal) -> Reveal:
+    """The outcome alone: nothing that tells, or helps to look up, where a clip was recorded."""
+    return replace(
+        reveal,
+        key="",
+        title="",
+        label="",
+        lat=None,
+        lon=None,
+        models=(),
+        sounds=Sounds(),
+        label_note="",
+        credit=Credit(),
+    )
+
+
 def _pin_of(guess: Guess) -> tuple[float, float] | None:
     if guess.action != "guess" or guess.latitude is None or guess.longitude is None:
         return None
@@ -131,7 +149,7 @@ def streak_in_words(streak: Streak) -> str:
 
 def outcome_in_words(reveal: Reveal) -> str:
     """The outcome of a clip in sentences, for people who do not see the map."""
-    place = f"The sound was recorded in {reveal.label}."
+    place = f"The sound was recorded in {reveal.label}." if reveal.label else ""
     total = f"Total so far: {reveal.total:,} of {reveal.max_total:,}."
     sounds = sounds_in_words(reveal.sounds), localizability_in_words(reveal.sounds)
     return " ".join(part for part in (place, _guess_in_words(reveal), total, *sounds) if part)
@@ -141,7 +159,7 @@ def _guess_in_words(reveal: Reveal) -> str:
     if reveal.action == "skip":
         return "You skipped it: 0 points."
     if reveal.action == "broken":
-        return "You reported the clip as broken, so it does not count."
+        return "You reported the clip as broken, so it does not count and its place is not shown."
     if reveal.action == "timeout":
         return "The time ran out: 0 points."
     if reveal.distance_km is None:

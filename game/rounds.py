@@ -179,7 +179,7 @@ class Game:
     def report_broken(
         self, token: object, player_token: object, nickname: object = ""
     ) -> RoundView:
-        """Report a clip that cannot be heard: it adds to neither the total nor its maximum."""
+        """Report a clip that cannot be heard: it does not count, and its place stays hidden."""
         return self._answer(token, player_token, "broken", None, nickname)
 
     def time_out(self, token: object, player_token: object, nickname: object = "") -> RoundView:

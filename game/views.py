@@ -54,7 +54,8 @@ class Reveal:
     """The outcome of one clip.
 
     ``lat, lon`` is the true place. ``action`` is guess, skip, broken or timeout; the pin, the
-    distance and the line exist for a guess only. ``line`` runs from the pin to the true place as
+    distance and the line exist for a guess only. A broken clip has no place, no key and nothing
+    else that would tell the place. ``line`` runs from the pin to the true place as
     (lat, lon), its longitudes continuous across ±180°. ``total`` and ``max_total`` count this clip
     and the ones before it.
     """
@@ -64,8 +65,8 @@ class Reveal:
     key: str
     title: str
     label: str
-    lat: float
-    lon: float
+    lat: float | None
+    lon: float | None
     pin_lat: float | None
     pin_lon: float | None
     distance_km: float | None

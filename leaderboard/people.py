@@ -1,7 +1,8 @@
 """All players as one row: their stored guesses are scored like a model's predictions.
 
 The guesses of one player are not independent, so intervals are those of means over players. Only a
-player's first guess of a clip counts, because the place is shown after it.
+player's first sight of a clip counts, because the place may be known after it. What remains
+possible: docs/fairness.md.
 """
 
 from __future__ import annotations
@@ -16,17 +17,44 @@ from agl1k_core.predictions import Predictions
 from agl1k_core.scoring import FEWEST_CLUSTERS, PEOPLE, Evaluation, evaluate
 
 LABELS = ("city", "country", "continent")
+#: A player counts once one of their rounds has this many answers.
+FULL_ROUND = 5
+#: A round counts if half of its answers or more took this long, in seconds: less is not listening.
+LEAST_SECONDS = 3.0
+#: So many of a player's guesses count, the first ones.
+MOST_PER_PLAYER = 100
 
 
 def counted_guesses(guesses: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
-    """The guesses that count: on a working clip of this table, the first per player and clip.
+    """The guesses that count.
 
+    These are answers to a clip of this table that the player had not met before, in rounds in which
+    they could listen, by players with a full round; of each player the first `MOST_PER_PLAYER`.
     ``guesses`` is ``GuessStore.table``, oldest first.
     """
+    first = ~guesses.duplicated(["player_id", "clip_key"]) & ~guesses["met_elsewhere"]
     on_this_table = guesses["benchmark_hash"] == benchmark.content_hash
     known = guesses["clip_key"].isin(list(benchmark.index))
-    counted = guesses[(guesses["action"] != "broken") & on_this_table & known]
-    return counted.drop_duplicates(["player_id", "clip_key"], keep="first")
+    heard = on_this_table & known & ~_too_fast(guesses)
+    full = guesses["player_id"].isin(_with_a_full_round(guesses[heard], benchmark))
+    counted = guesses[first & heard & full & (guesses["action"] != "broken")]
+    return counted[counted.groupby("player_id").cumcount() < MOST_PER_PLAYER]
+
+
+def _too_fast(guesses: pd.DataFrame) -> pd.Series[bool]:
+    """Which guesses belong to a round that was played faster than one can listen.
+
+    A clip without a time was never sent.
+    """
+    seconds = guesses["seconds"].fillna(0.0)
+    return seconds.groupby(guesses["round_id"]).transform("median") < LEAST_SECONDS
+
+
+def _with_a_full_round(heard: pd.DataFrame, benchmark: Benchmark) -> list[str]:
+    """The players who have answered a whole round of clips."""
+    answers = heard.groupby(["player_id", "round_id"]).size()
+    full = answers[answers >= min(FULL_ROUND, len(benchmark))]
+    return [*full.index.get_level_values("player_id").unique()]
 
 
 def people_predictions(guesses: pd.DataFrame, benchmark: Benchmark) -> Predictions:
@@ -63,16 +91,24 @@ def score_people(guesses: pd.DataFrame, benchmark: Benchmark) -> Evaluation | No
     return evaluate(benchmark, predictions, PEOPLE) if len(predictions) else None
 
 
+RULE = (
+    "Counted: a player's first answer to a clip that was not reported as broken, from the first "
+    f"full round on, the first {MOST_PER_PLAYER} of each player, without rounds in which most "
+    f"answers took less than {LEAST_SECONDS:.0f} seconds."
+)
+
+
 def people_note(guesses: pd.DataFrame, benchmark: Benchmark) -> str:
-    """What counts in the row, in one sentence."""
+    """How much counts in the row, and by which rules."""
     counted = counted_guesses(guesses, benchmark)
     text = (
         f"{_n(len(counted), 'guess', 'guesses')} by {_n(counted['player_id'].nunique(), 'player')} "
         f"on {_n(counted['clip_key'].nunique(), 'clip')}."
     )
-    again = len(guesses[guesses["action"] != "broken"]) - len(counted)
-    if again:
-        text += f" {again} more do not count: repeated clips, or an older version of the table."
+    left_out = len(guesses) - len(counted)
+    text += f" {RULE}"
+    if left_out:
+        text += f" {_n(left_out, 'other answer does', 'other answers do')} not count."
     if counted["player_id"].nunique() < FEWEST_CLUSTERS:
         text += f" Intervals need {FEWEST_CLUSTERS} players."
     return text

@@ -17,8 +17,10 @@ from sqlalchemy import (
     bindparam,
     case,
     distinct,
+    exists,
     func,
     select,
+    tuple_,
     update,
 )
 
@@ -100,6 +102,19 @@ _BY_TURN = (rounds.c.turn, rounds.c.created_utc)
 _BY_AGE = (guesses.c.created_utc, guesses.c.sequence)
 _GUESS_COLUMNS = [guesses.c[field.name] for field in fields(Guess)]
 
+_earlier = guesses.alias("earlier")
+_MET_ELSEWHERE = (
+    exists()
+    .where(
+        _earlier.c.player_id == guesses.c.player_id,
+        _earlier.c.clip_key == guesses.c.clip_key,
+        _earlier.c.benchmark != guesses.c.benchmark,
+        tuple_(_earlier.c.created_utc, _earlier.c.sequence)
+        < tuple_(guesses.c.created_utc, guesses.c.sequence),
+    )
+    .correlate(guesses)
+    .label("met_elsewhere")
+)
 # built once: building a statement takes longer than running it
 _ROUND = select(*_ROUND_COLUMNS).where(rounds.c.round_id == bindparam("wanted"))
 _ANSWERS = (
@@ -281,15 +296,17 @@ class GuessStore:
         """Like ``of_benchmark``, but faster: a data frame with the fields of ``Guess``.
 
         ``latitude``, ``longitude``, ``distance_km``, ``score`` and ``seconds`` are float64, NaN if
-        absent; ``created_utc`` is a time in UTC.
+        absent; ``created_utc`` is a time in UTC. ``met_elsewhere``: the player had answered the
+        clip in another benchmark before.
         """
-        query = select(*_GUESS_COLUMNS).where(guesses.c.benchmark == benchmark)
+        query = select(*_GUESS_COLUMNS, _MET_ELSEWHERE).where(guesses.c.benchmark == benchmark)
         with self._database.read() as connection:
             rows = connection.execute(query.order_by(*_BY_AGE)).all()
-        names = [field.name for field in fields(Guess)]
+        names = [*(field.name for field in fields(Guess)), "met_elsewhere"]
         frame = pd.DataFrame.from_records([tuple(row) for row in rows], columns=names)
         numbers = ["latitude", "longitude", "distance_km", "score", "seconds"]
         frame[numbers] = frame[numbers].astype("float64")
+        frame["met_elsewhere"] = frame["met_elsewhere"].astype(bool)
         frame["created_utc"] = pd.to_datetime(frame["created_utc"], utc=True)
         return frame
 

@@ -397,3 +397,37 @@ def test_many_players_at_a_real_server(game: Game, toy: Benchmark) -> None:
         for player in players:
             player.join()
     assert totals.keys() == {*range(4)}
+
+
+def test_a_broken_report_tells_no_place(new_game: Callable[..., Game], toy: Benchmark) -> None:
+    """Neither its reveal, nor the summary, nor the page's fragments, nor a reload."""
+    game = new_game(
+        models=lambda _, keys: {key: [ModelGuess(f"of {key}", 1, 2, 3)] for key in keys}
+    )
+    api = Api(TestClient(app_of(game, toy.slug)))
+    api.do("open")
+    for fragments in (False, True, False, True, False):
+        for asked in (
+            api.ask("broken", fragments=fragments),
+            api.ask("guess", latitude=1, longitude=2, fragments=fragments),
+            api.look_up("state"),
+            api.look_up("state?fragments=1"),
+            api.ask("next", fragments=fragments),
+        ):
+            assert asked.status_code == 200
+            assert not [secret for secret in secrets_of(toy) if secret in asked.text]
+    finished = api.look_up("state").json()
+    assert (finished["phase"], finished["max_total"]) == ("finished", 0)
+    assert {(one["latitude"], one["key"]) for one in finished["reveals"]} == {(None, "")}
+    assert api.look_up("state?fragments=1").json()["map"]["rounds"] == []
+
+
+def test_a_broken_clip_is_missing_from_the_map_of_the_round(api: Api) -> None:
+    api.do("open")
+    api.do("broken")
+    for _ in range(4):
+        api.do("next")
+        api.do("guess", latitude=1, longitude=2)
+    shown = api.do("next", fragments=True)
+    assert [one["number"] for one in shown["map"]["rounds"]] == [2, 3, 4, 5]
+    assert "not reported as broken" in shown["map"]["text"]

@@ -57,7 +57,7 @@ def test_each_clip_has_its_own_models() -> None:
     [
         ("skip", "You skipped it: 0 points. Total so far: 0 of 5,000.", 5000),
         ("timeout", "The time ran out: 0 points. Total so far: 0 of 5,000.", 5000),
-        ("broken", "broken, so it does not count. Total so far: 0 of 0.", 0),
+        ("broken", "its place is not shown. Total so far: 0 of 0.", 0),
     ],
 )
 def test_other_answers_in_words(action: Action, said: str, most: int) -> None:

@@ -63,7 +63,7 @@ def test_ranks_count_who_is_clearly_better(full: Board) -> None:
 
 
 def test_people_with_few_clips_have_no_rank_and_the_reason(board: Board) -> None:
-    add_guesses(board, "ann", ["clip-00"])
+    add_guesses(board, "ann", [f"clip-{i:02d}" for i in range(5)])
     entry = next(e for e in make_view(board, Query()).entries if e.row.kind == "people")
     assert entry.rank is None
     assert "10 clips" in entry.why
@@ -282,7 +282,9 @@ def test_the_best_is_told_apart_for_scored_and_reported_and_not_where_all_are_eq
     board = make_board(database, lambda: published, slug="agl1k")
     add_model(board, "Ours", 20.0)
     add_model(board, "Worse", 40.0)  # worse than the baselines, too, which do not count as models
-    add_guesses(board, "ann", ["clip-00"])  # nor do people, who are exact but few
+    add_guesses(
+        board, "ann", [f"clip-{i:02d}" for i in range(5)]
+    )  # nor do people, who are exact but few
     best = make_view(board, Query(columns=("distance_km", "reject_rate", "coverage"))).best
     assert best[(False, "distance_km")] == 2180.57
     ours = next(row for row in board.rows() if row.model == "Ours")

@@ -126,11 +126,11 @@ def test_hidden_rows_are_counted_with_a_way_back(board: Board) -> None:
 
 def test_each_kind_is_named_in_words(board: Board) -> None:
     add_model(board, "Near", 0.5)
-    add_guesses(board, "ann", ["clip-00"])
+    add_guesses(board, "ann", [f"clip-{i:02d}" for i in range(5)])
     words = Tags(board_page({"toy": board}, "")).words
     for kind in ("scored", "people", "baseline"):
         assert kind in words
-    assert "1 guess" in words
+    assert "5 guesses" in words
 
 
 def test_intervals_can_be_left_out_and_columns_chosen(board: Board) -> None:

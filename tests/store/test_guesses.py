@@ -211,7 +211,10 @@ def test_the_table_has_numbers_and_times(store: GuessStore, make_guess: MakeGues
     store.record(make_guess(position=0, latitude=None, longitude=None, action="skip"))
     store.record(make_guess(position=1))
     table = store.table("demo")
-    assert list(table.columns) == [field.name for field in dataclasses.fields(Guess)]
+    assert list(table.columns) == [
+        *(field.name for field in dataclasses.fields(Guess)),
+        "met_elsewhere",
+    ]
     assert table["latitude"].dtype == "float64"
     assert table["latitude"].isna().tolist() == [True, False]
     assert table["created_utc"].tolist() == [NOW, NOW]

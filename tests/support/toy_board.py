@@ -114,6 +114,8 @@ def add_guesses(
     degrees_off: float = 0.0,
     action: str = "guess",
     benchmark_hash: str = "",
+    benchmark: str = "",
+    seconds: float | None = 20.0,
 ) -> None:
     assert board.benchmark is not None
     round_id = uuid.uuid4().hex
@@ -127,7 +129,7 @@ def add_guesses(
                 position=position,
                 player_id=player,
                 nickname="",
-                benchmark=board.slug,
+                benchmark=benchmark or board.slug,
                 benchmark_hash=benchmark_hash or board.benchmark.content_hash,
                 clip_key=key,
                 action=action,  # type: ignore[arg-type]
@@ -135,7 +137,7 @@ def add_guesses(
                 longitude=clip.lon if pinned else None,
                 distance_km=None,
                 score=None,
-                seconds=1.0,
+                seconds=seconds,
                 mode="free",
                 app_version="test",
                 created_utc=NOW + timedelta(seconds=next(_SECONDS)),
