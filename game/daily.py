@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import random
 from collections.abc import Collection, Iterable, Sequence
 from datetime import date, timedelta
@@ -22,14 +23,17 @@ DAILY_REST_DAYS = 100
 
 
 class DailySchedule:
-    """The five of each UTC day, the same on every machine for the same benchmark content.
+    """The five of each UTC day, the same on all servers with the same secret and benchmark content.
+
+    Without the secret nobody can compute a day that is still to come.
 
     Five distinct countries on two continents or more; a clip rests for ``rest_days`` days. If the
     benchmark is too small, these rules are relaxed in this order: the rest, the continents, the
     countries. Each day depends on the ones before, so days are computed once, from the epoch on.
     """
 
-    def __init__(self, benchmark: Benchmark, epoch: date = DAILY_EPOCH) -> None:
+    def __init__(self, benchmark: Benchmark, secret: bytes, epoch: date = DAILY_EPOCH) -> None:
+        self._secret = secret
         self.epoch = epoch
         self.rest_days = min(DAILY_REST_DAYS, len(benchmark) // (2 * CLIPS_PER_ROUND))
         self._benchmark = benchmark
@@ -55,8 +59,13 @@ class DailySchedule:
     def order(self, day: date) -> list[str]:
         """The five, then all other clips in the day's own order, for replacements."""
         five = self.five(day)
-        order = _shuffled(self._keys, _seeded(self._benchmark, day, "reserve"))
+        order = _shuffled(self._keys, self._seeded(day, "reserve"))
         return [*five, *(key for key in order if key not in five)]
+
+    def _seeded(self, day: date, purpose: str) -> random.Random:
+        text = f"daily|{self._benchmark.content_hash}|{day.isoformat()}|{purpose}"
+        seed = hmac.digest(self._secret, text.encode(), hashlib.sha256)
+        return random.Random(int.from_bytes(seed))
 
     def _home(self, key: str) -> tuple[str, str]:
         """(country, continent) of a clip, empty if unknown."""
@@ -64,7 +73,7 @@ class DailySchedule:
         return country_of(self._benchmark, key), continent
 
     def _pick(self, day: date) -> tuple[str, ...]:
-        rng = _seeded(self._benchmark, day, "five")
+        rng = self._seeded(day, "five")
         recent = self._days[max(0, len(self._days) - self.rest_days) :]
         resting = dict.fromkeys(key for five in recent for key in five)
         rested = [key for key in _shuffled(self._keys, rng) if key not in resting]
@@ -90,11 +99,6 @@ class DailySchedule:
 
     def _are_apart(self, key: str, other: str) -> bool:
         return all(a != b for a, b in zip(self._homes[key], self._homes[other], strict=True))
-
-
-def _seeded(benchmark: Benchmark, day: date, purpose: str) -> random.Random:
-    text = f"{benchmark.content_hash}|{day.isoformat()}|{purpose}"
-    return random.Random(int.from_bytes(hashlib.sha256(text.encode()).digest()))
 
 
 def _shuffled(items: Sequence[str], rng: random.Random) -> list[str]:

@@ -57,7 +57,9 @@ class Game:
         self._tokens = Tokens(secret)
         self._clock, self._rng = surroundings.clock, surroundings.rng
         replacement = ClipReplacement(content.clips, self._clock)
-        self._factory = RoundFactory(content, store, self._tokens, replacement, surroundings)
+        self._factory = RoundFactory(
+            content, store, self._tokens, replacement, surroundings, secret
+        )
         self._presenter = RoundPresenter(
             content, store, self._tokens, self._factory, replacement, self._clock
         )

@@ -35,13 +35,16 @@ class RoundFactory:
         tokens: Tokens,
         replacement: ClipReplacement,
         surroundings: Surroundings,
+        secret: bytes,
     ) -> None:
         self._content = content
         self._store = store
         self._tokens = tokens
         self._replacement = replacement
         self._surroundings = surroundings
+        self._secret = secret
         self._schedules: dict[str, DailySchedule] = {}
+        self._fives: dict[tuple[str, str, date], tuple[str, ...]] = {}
 
     def free(self, player_id: str, slug: str, filters: Filters, timer_s: int | None) -> OpenRound:
         """Five clips that fit, or all if fewer do; clips new to the player first."""
@@ -67,7 +70,7 @@ class RoundFactory:
                 f"{source.name} has too few clips for a daily five: {len(source)}. "
                 "Play a free round, or choose another benchmark."
             )
-        five, label = self.schedule(source).five(date_), date_.isoformat()
+        five, label = self._five(source, date_), date_.isoformat()
         round_id = self._tokens.derived_round_id("daily", player_id, slug, label)
         link = {"challenge": challenge} if challenge else {}
         draft = self._draft(round_id, player_id, source, five, None, link)
@@ -112,8 +115,17 @@ class RoundFactory:
     def schedule(self, source: Benchmark) -> DailySchedule:
         """The dailies of a benchmark's current content."""
         if source.content_hash not in self._schedules:
-            self._schedules[source.content_hash] = DailySchedule(source)
+            self._schedules[source.content_hash] = DailySchedule(source, self._secret)
         return self._schedules[source.content_hash]
+
+    def _five(self, source: Benchmark, day: date) -> tuple[str, ...]:
+        """A day's clips: those that were played first, so that a day stays what it was."""
+        scheduled = self.schedule(source).five(day)
+        content = source.slug, source.content_hash
+        if (*content, day) not in self._fives:
+            played = self._store.daily_clips(*content, day.isoformat())
+            self._fives[*content, day] = played or scheduled
+        return self._fives[*content, day]
 
     def today(self) -> date:
         """The current UTC day."""

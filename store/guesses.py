@@ -133,6 +133,17 @@ _DAILIES = _WITH_ANSWERS.where(
     rounds.c.benchmark == bindparam("of"),
     rounds.c.mode == "daily",
 ).order_by(rounds.c.label, *_BY_TURN, rounds.c.round_id, guesses.c.position)
+_FIRST_DAILY = (
+    select(rounds.c.clip_keys)
+    .where(
+        rounds.c.mode == "daily",
+        rounds.c.benchmark == bindparam("of"),
+        rounds.c.benchmark_hash == bindparam("with"),
+        rounds.c.label == bindparam("on"),
+    )
+    .order_by(rounds.c.created_utc, rounds.c.round_id)
+    .limit(1)
+)
 _AT_CLIP = update(rounds).where(
     rounds.c.round_id == bindparam("wanted"), rounds.c.position == bindparam("at")
 )
@@ -313,6 +324,12 @@ class GuessStore:
     def daily_rounds(self, player_id: str, benchmark: str) -> list[RoundAndAnswers]:
         """A player's daily rounds on a benchmark (its slug), by day, with their answers."""
         return self._rounds(_DAILIES, {"whose": player_id, "of": benchmark})
+
+    def daily_clips(self, benchmark: str, benchmark_hash: str, day: str) -> tuple[str, ...]:
+        """The clips of the first round that was started of a day's daily; empty if none was."""
+        values = {"of": benchmark, "with": benchmark_hash, "on": day}
+        with self._database.read() as connection:
+            return tuple(connection.scalar(_FIRST_DAILY, values) or ())
 
     def latest_round(self, player_id: str) -> Round | None:
         """The round that a player started last, or None."""

@@ -16,6 +16,7 @@ from agl1k_core.benchmarks import Benchmark, Clip, read_published
 from agl1k_core.errors import Agl1kError
 from game.daily import DAILY_EPOCH, DailySchedule, streak
 from game.picking import country_of
+from tests.support.toy_game import SECRET
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT.parent / "shared" / "agl1k" / "geoLocalization_schema.csv"
@@ -59,7 +60,7 @@ def test_five_countries_on_two_continents_wherever_possible(
     homes: list[tuple[str, str]], number: int
 ) -> None:
     benchmark = benchmark_at(homes)
-    five = DailySchedule(benchmark).five(DAILY_EPOCH + timedelta(days=number))
+    five = DailySchedule(benchmark, SECRET).five(DAILY_EPOCH + timedelta(days=number))
     assert len(set(five)) == 5
     placed = {home for home in homes if home[0]}
     n_countries, n_continents = (len({home[part] for home in placed}) for part in (0, 1))
@@ -73,7 +74,7 @@ def test_one_clip_from_elsewhere_is_always_among_the_five() -> None:
     europe = [home for home in HOMES if home[1] == "Europe"]
     benchmark = benchmark_at([*europe * 6, ("Russia", "Asia")])
     for day in days(30):
-        assert spread(benchmark, DailySchedule(benchmark).five(day)) == (5, 2)
+        assert spread(benchmark, DailySchedule(benchmark, SECRET).five(day)) == (5, 2)
 
 
 @given(st.lists(st.sampled_from(HOMES), min_size=5, max_size=60), st.randoms())
@@ -85,19 +86,28 @@ def test_the_order_of_the_table_does_not_matter(
     rng.shuffle(clips)
     shuffled = Benchmark("other-slug", "Other name", "9", tuple(clips))
     for day in days(3):
-        assert DailySchedule(shuffled).five(day) == DailySchedule(benchmark).five(day)
+        assert DailySchedule(shuffled, SECRET).five(day) == DailySchedule(benchmark, SECRET).five(
+            day
+        )
 
 
 def test_asking_for_days_in_any_order_gives_the_same(toy: Benchmark) -> None:
-    forward, backward = DailySchedule(toy), DailySchedule(toy)
+    forward, backward = DailySchedule(toy, SECRET), DailySchedule(toy, SECRET)
     ahead = [forward.five(day) for day in days(50)]
     assert [backward.five(day) for day in reversed(days(50))] == ahead[::-1]
     assert len(set(ahead)) > 45
 
 
 def test_another_content_has_other_dailies(benchmark_of: Callable[..., Benchmark]) -> None:
-    a, b = DailySchedule(benchmark_of(40)), DailySchedule(benchmark_of(41))
+    a, b = DailySchedule(benchmark_of(40), SECRET), DailySchedule(benchmark_of(41), SECRET)
     assert [a.five(day) for day in days(5)] != [b.five(day) for day in days(5)]
+
+
+def test_only_the_secret_tells_the_days_to_come(toy: Benchmark) -> None:
+    ours, guessed = DailySchedule(toy, SECRET), DailySchedule(toy, b"another secret")
+    alike = sum(ours.five(day) == guessed.five(day) for day in days(50))
+    assert alike == 0
+    assert all(ours.order(day)[5:] != guessed.order(day)[5:] for day in days(5))
 
 
 @pytest.mark.server
@@ -109,7 +119,7 @@ def test_the_same_on_every_machine() -> None:
         "from game.daily import DailySchedule\n"
         "c = ['Morocco','Kenya','Germany','Japan','Peru','Fiji','Canada']\n"
         "clips = tuple(Clip(f'k{n:02d}', n, n, '', c[n % 7]) for n in range(30))\n"
-        "s = DailySchedule(Benchmark('b', 'B', '1', clips))\n"
+        "s = DailySchedule(Benchmark('b', 'B', '1', clips), b'a secret for tests')\n"
         "print(*s.five(date(2026, 3, 14)), *s.order(date(2026, 1, 2))[5:9])\n"
     )
     answers = {
@@ -128,7 +138,7 @@ def test_the_same_on_every_machine() -> None:
 
 def test_clips_rest_between_dailies(benchmark_of: Callable[..., Benchmark]) -> None:
     benchmark = benchmark_of(100)
-    schedule = DailySchedule(benchmark)
+    schedule = DailySchedule(benchmark, SECRET)
     assert schedule.rest_days == 10
     for window in range(60):
         span = days(window + 11)[-11:]
@@ -138,11 +148,11 @@ def test_clips_rest_between_dailies(benchmark_of: Callable[..., Benchmark]) -> N
 
 def test_a_day_before_the_epoch_is_refused(toy: Benchmark) -> None:
     with pytest.raises(Agl1kError, match="began on 2026-01-01; there is none for 2025-12-31"):
-        DailySchedule(toy).five(date(2025, 12, 31))
+        DailySchedule(toy, SECRET).five(date(2025, 12, 31))
 
 
 def test_the_order_of_a_day_has_every_clip_once(toy: Benchmark) -> None:
-    schedule = DailySchedule(toy)
+    schedule = DailySchedule(toy, SECRET)
     order = schedule.order(DAILY_EPOCH)
     assert tuple(order[:5]) == schedule.five(DAILY_EPOCH)
     assert sorted(order) == sorted(toy.index)
@@ -153,7 +163,7 @@ def test_the_order_of_a_day_has_every_clip_once(toy: Benchmark) -> None:
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="the published table is not here")
 def test_three_years_of_the_real_benchmark() -> None:
     benchmark = read_published(PUBLISHED)
-    schedule = DailySchedule(benchmark)
+    schedule = DailySchedule(benchmark, SECRET)
     assert schedule.rest_days == 100
     fives = [schedule.five(day) for day in days(3 * 365)]
     for number, five in enumerate(fives):
@@ -185,4 +195,4 @@ def test_streaks(ago: list[int], length: int, played_today: bool) -> None:
     assert "UTC days in a row" in found.explanation
 
 
-GOLDEN = "k11 k03 k29 k00 k23 k25 k11 k27 k05"
+GOLDEN = "k04 k15 k06 k24 k00 k08 k14 k10 k18"

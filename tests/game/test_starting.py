@@ -11,6 +11,7 @@ import pytest
 
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError, UnavailableError
+from game.dependencies import Content, Surroundings
 from game.picking import Filters
 from game.replacement import REPLACED
 from game.rounds import OWN_ROUND, Game
@@ -18,7 +19,7 @@ from game.tokens import challenge_code
 from game.views import RoundView, Streak
 from store.database import Database
 from store.guesses import GuessStore, Round
-from tests.support.toy_game import Clock, ToyClips, current_clip, play, summary_of
+from tests.support.toy_game import SECRET, Clock, ToyClips, current_clip, play, summary_of
 
 
 def keys_of(view: RoundView) -> list[str]:
@@ -40,6 +41,31 @@ def test_the_daily_is_the_same_for_everybody(new_game: Callable[..., Game], toy:
     assert played_by(new_game()) == keys
     assert len({toy.clip(key).country for key in keys}) == 5
     assert len({toy.clip(key).continent for key in keys}) >= 2
+
+
+def test_servers_with_one_secret_agree_and_others_cannot_know(toy: Benchmark, clock: Clock) -> None:
+    """The fives before anybody has played them, asked of databases that share nothing else."""
+
+    def five(secret: bytes) -> list[str]:
+        with Database("sqlite://") as database:
+            content = Content({"toy": toy}, ToyClips())
+            return played_by(Game(content, GuessStore(database), secret, Surroundings(clock)))
+
+    assert five(SECRET) == five(SECRET)
+    assert five(SECRET) != five(b"another secret of tests")
+
+
+def test_a_daily_that_was_played_stays_what_it_was(
+    toy: Benchmark, guess_store: GuessStore, clock: Clock
+) -> None:
+    def played(secret: bytes, day: str) -> list[str]:
+        game = Game(Content({"toy": toy}, ToyClips()), guess_store, secret, Surroundings(clock))
+        return played_by(game, day)
+
+    before = played(SECRET, "2026-03-01")
+    assert played(b"another secret of tests", "2026-03-01") == before
+    later = played(b"another secret of tests", "2026-03-02")
+    assert played(SECRET, "2026-03-02") == later
 
 
 def test_the_day_changes_at_midnight_utc(game: Game, clock: Clock) -> None:
