@@ -4,16 +4,16 @@ from .csv_tables import CsvTable, TableRow, missing_column, read_csv, read_rows
 from .download import UnreachableError
 from .fetch import FetchOutcome, fetch_recording, fetch_recordings
 from .model import CLASSES, PRESENT_FROM, SUBSET_CLASSES, Benchmark, Clip
+from .opening import KINDS, TABLES, fetched_audio_dir, load_table, open_table, table_in
 from .recordings import SUFFIXES, find_recording, recording_name
 from .registry import (
     Registry,
     bring_table,
-    fetched_audio_dir,
     load_benchmark,
-    load_table,
     open_registry,
     published_table,
 )
+from .sources import forbidden_copy, time_of
 from .tables import (
     CREDITS,
     FOLDER_INFO,
@@ -38,6 +38,12 @@ __all__ = [
     "read_folder",
     "read_published",
     "load_table",
+    "KINDS",
+    "TABLES",
+    "open_table",
+    "table_in",
+    "forbidden_copy",
+    "time_of",
     "FOLDER_TABLE",
     "FOLDER_INFO",
     "PUBLISHED_SLUG",

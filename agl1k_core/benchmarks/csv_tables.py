@@ -91,7 +91,11 @@ def read_csv(path: Path, problems: Problems | None = None) -> CsvTable:
         UTF-16.
     """
     problems = problems or Problems(name_of(path))
-    text = _read_text(path, problems)
+    return csv_of(path, read_text(path, problems), problems)
+
+
+def csv_of(path: Path, text: str, problems: Problems) -> CsvTable:
+    """The table in the text of a file; raises ``FileRefusedError`` with ``problems``."""
     try:
         table = DelimitedText(text)
         rows = tuple(table.rows())
@@ -159,7 +163,8 @@ def _without_ghosts(row: list[str], width: int) -> list[str]:
     return row[:width] if not any(map(str.strip, row[width:])) else row
 
 
-def _read_text(path: Path, problems: Problems) -> str:
+def read_text(path: Path, problems: Problems) -> str:
+    """The text of a file, unpacked; raises ``FileRefusedError`` with ``problems``."""
     try:
         data = read_unpacked(path)
     except UnreadableFileError as error:

@@ -140,6 +140,8 @@ class Benchmark:
         Template, with ``{key}`` and ``{file_name}``, of the addresses of missing recordings.
     country_aliases
         ISO codes for which the benchmark's labels use another code, and that code.
+    remarks
+        Sentences on what was left out when its table was read.
 
     Examples
     --------
@@ -161,6 +163,7 @@ class Benchmark:
     audio_dir: Path | None = None
     audio_url: str | None = None
     country_aliases: Mapping[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Benchmark {self.slug}: {len(self):,} clips>"

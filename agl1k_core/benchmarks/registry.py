@@ -6,16 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agl1k_core.benchmarks.csv_tables import CsvTable, read_csv
 from agl1k_core.benchmarks.fetch import fetch_table
 from agl1k_core.benchmarks.model import Benchmark
+from agl1k_core.benchmarks.opening import KINDS, fetched_audio_dir, open_table, table_in
 from agl1k_core.benchmarks.recordings import find_recording
 from agl1k_core.benchmarks.tables import (
-    FOLDER_TABLE,
     PUBLISHED_FILE,
     PUBLISHED_SLUG,
     read_demo,
-    read_folder,
     read_published,
 )
 from agl1k_core.config import Config
@@ -45,8 +43,8 @@ def load_benchmark(spec: str | Path, config: Config | None = None) -> Benchmark:
     spec
         ``"demo"`` for the demo pack, which is part of the package; ``"agl1k"`` for the published
         AGL1K table, once ``agl1k fetch`` has downloaded it; or the path of a benchmark folder, of
-        its ``clips.csv``, or of a table in that format or the published one, packed or not;
-        ``-`` is standard input.
+        its ``clips.csv``, or of a table of any of ``KINDS``, packed or not; ``-`` is standard
+        input. A kind in front, as in ``"freesound:sounds.json"``, forces it.
     config
         Where data and recordings are. Default: the environment.
 
@@ -74,18 +72,21 @@ def load_benchmark(spec: str | Path, config: Config | None = None) -> Benchmark:
         return read_demo()
     if spec == PUBLISHED_SLUG:
         return _read_fetched(config or Config.from_env())
-    path = Path(spec)
-    if path.is_dir():
-        return read_folder(path)
+    path, kind = _path_and_kind(spec)
     if is_standard_input(path) or path.exists():
-        table = read_csv(path)
-        if path.name == FOLDER_TABLE or table.is_of_folder:
-            return read_folder(path.parent, table)
-        return load_table(table, config or Config.from_env())
+        benchmark, _ = open_table(table_in(path), config or Config.from_env(), kind=kind)
+        return benchmark
     raise Agl1kError(
         f"There is no benchmark '{shown(spec)}'. Give 'demo', 'agl1k', the path of a table, "
         "or a folder with a clips.csv."
     )
+
+
+def _path_and_kind(spec: str | Path) -> tuple[Path, str]:
+    """The path in a spec, and the kind in front of it if there is one."""
+    kind, colon, rest = str(spec).partition(":")
+    is_kind = kind in KINDS and colon and rest and not Path(spec).exists()
+    return (Path(rest), kind) if is_kind else (Path(spec), "")
 
 
 def open_registry(config: Config, *, fetch: Callable[[Config], object] | None = None) -> Registry:
@@ -107,18 +108,13 @@ def open_registry(config: Config, *, fetch: Callable[[Config], object] | None = 
     elif config.benchmark != demo.slug:
         chosen = load_benchmark(config.benchmark, config)
         benchmarks[chosen.slug], default = chosen, chosen.slug
-        problems += _silence_of(chosen)
+        problems += [*chosen.remarks, *_silence_of(chosen)]
     return Registry(benchmarks, default, tuple(problems))
 
 
 def published_table(config: Config) -> Path:
     """Where ``agl1k fetch`` puts the published table."""
     return config.data_dir / PUBLISHED_SLUG / PUBLISHED_FILE
-
-
-def fetched_audio_dir(config: Config) -> Path:
-    """Where fetched recordings are kept, each under its clip's key."""
-    return config.audio_dir or config.data_dir / PUBLISHED_SLUG / "audio"
 
 
 def bring_table(config: Config, *, patience: Patience = START_UP) -> Path:
@@ -135,15 +131,6 @@ def _read_fetched(config: Config) -> Benchmark:
             "(half a megabyte; scoring needs no recordings)."
         )
     return read_published(path, audio_dir=fetched_audio_dir(config), audio_url=config.audio_url)
-
-
-def load_table(table: Path | CsvTable, config: Config) -> Benchmark:
-    """Read a table in the published format, and the recordings beside it if there are any."""
-    path = table.path if isinstance(table, CsvTable) else table
-    beside = (path.parent / name for name in ("audio", "audios"))
-    found = next((folder for folder in beside if folder.is_dir()), None)
-    audio_dir = config.audio_dir or found or fetched_audio_dir(config)
-    return read_published(table, audio_dir=audio_dir, audio_url=config.audio_url)
 
 
 def _silence_of(benchmark: Benchmark) -> list[str]:

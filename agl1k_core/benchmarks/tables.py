@@ -136,12 +136,12 @@ def read_folder(folder: Path, table: Path | CsvTable | None = None) -> Benchmark
             "(docs/benchmark-format.md) beside its recordings."
         )
     names = {name: name for name in (*CLASSES, "file", "duration_s")}
-    clips = _with_labels(_read_clips(table, _folder_columns, names))
+    clips = with_labels(_read_clips(table, _folder_columns, names))
     info = _read_info(folder / FOLDER_INFO)
-    slug = info.get("slug") or places.fold(_name_of(folder)).replace(" ", "-")
+    slug = info.get("slug") or places.fold(name_of_folder(folder)).replace(" ", "-")
     return Benchmark(
         slug=slug,
-        name=info.get("name") or _name_of(folder),
+        name=info.get("name") or name_of_folder(folder),
         version=info.get("version") or "1",
         clips=clips,
         notice=info.get("notice", ""),
@@ -150,7 +150,8 @@ def read_folder(folder: Path, table: Path | CsvTable | None = None) -> Benchmark
     )
 
 
-def _name_of(folder: Path) -> str:
+def name_of_folder(folder: Path) -> str:
+    """The name of a folder, whatever path leads to it."""
     return written(Path(os.path.realpath(folder)).name)
 
 
@@ -175,7 +176,8 @@ def _read_info(path: Path) -> dict[str, str]:
     return {str(name): str(value) for name, value in info.items()}
 
 
-def _with_labels(clips: tuple[Clip, ...]) -> tuple[Clip, ...]:
+def with_labels(clips: tuple[Clip, ...]) -> tuple[Clip, ...]:
+    """Clips whose empty place names are those of the nearest populated place."""
     bare = [clip for clip in clips if not (clip.city and clip.country and clip.continent)]
     labels = places.label_points([clip.lat for clip in bare], [clip.lon for clip in bare])
     filled = {

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 import typer
 from tqdm import tqdm
 
-from agl1k_core import curation, tagging
+from agl1k_core import benchmarks, curation, tagging
 from agl1k_core.audio import AcousticFilters
 from agl1k_core.cli.analysis_tables import filter_table, tag_table
-from agl1k_core.cli.console import print_csv, say, warn, warn_all
+from agl1k_core.cli.console import aligned, print_csv, say, warn, warn_all
 from agl1k_core.config import Config
 from agl1k_core.curation import (
     Analysis,
@@ -61,6 +61,9 @@ Paths = Annotated[
     typer.Argument(
         help="Recordings, or folders of them; - is standard input.", callback=_with_standard_input
     ),
+]
+KindOption = Annotated[
+    str, typer.Option("--source", help="The kind of the table; agl1k sources lists them.")
 ]
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 WorkersOption = Annotated[int, typer.Option(min=1, max=64, help="Processes at once.")]
@@ -157,9 +160,10 @@ def tag_recordings(
 @app.command()
 def curate(
     source: Annotated[
-        Path, typer.Argument(help="A table (- is standard input), or a folder with clips.csv.")
+        Path, typer.Argument(help="A table (- is standard input), or a folder with one.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The benchmark's folder.")],
+    kind: KindOption = "",
     recordings: Annotated[
         Path | None,
         typer.Option("--recordings", help="Folder of the recordings, if not beside the table."),
@@ -229,7 +233,8 @@ def curate(
     selection = SelectionRules(target, balance, min_distance_km, min_hours, max_per_country)
     model = Localizability.load(localizability) if localizability else None
     warn_all(model.remarks if model else ())
-    collection = open_collection(source, recordings, Config.from_env())
+    collection = open_collection(source, recordings, Config.from_env(), kind)
+    warn_all(collection.benchmark.remarks)
     check_output(output, collection.folder)
     with tqdm(unit="file", disable=None) as bar:
         curated = curation.curate(
@@ -251,6 +256,13 @@ def curate(
     if lost:
         warn(f"No copy could be made of {lost} recordings; report.csv says why.")
     say(f"{len(done.chosen)} clips in {shown(output)}")
+
+
+@app.command()
+def sources() -> None:
+    """List the kinds of tables that curate, cut and --benchmark read."""
+    rows = [(name, *about) for name, about in benchmarks.KINDS.items()]
+    say(aligned([("source", "what it is", "what it needs"), *rows], left=(0, 1)))
 
 
 @models.command("install")

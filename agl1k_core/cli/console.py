@@ -26,7 +26,7 @@ BenchmarkOption = Annotated[
     typer.Option(
         "--benchmark",
         "-b",
-        help="demo, agl1k, a table or a folder. Default: AGL1K_BENCHMARK, else demo.",
+        help="demo, agl1k, a table, SOURCE:TABLE or a folder. Default: AGL1K_BENCHMARK, else demo.",
     ),
 ]
 
@@ -132,4 +132,6 @@ def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
 def benchmark_of(spec: str | None) -> Benchmark:
     """The benchmark that the option names, else the configured one."""
     config = Config.from_env()
-    return benchmarks.load_benchmark(spec or config.benchmark, config)
+    benchmark = benchmarks.load_benchmark(spec or config.benchmark, config)
+    warn_all(benchmark.remarks)
+    return benchmark

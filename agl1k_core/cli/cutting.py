@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from agl1k_core.cli.building import WORKERS, WorkersOption, show_progress
-from agl1k_core.cli.console import say
+from agl1k_core.cli.building import WORKERS, KindOption, WorkersOption, show_progress
+from agl1k_core.cli.console import say, warn_all
 from agl1k_core.config import Config
 from agl1k_core.curation import CUTS, MAX_S, MIN_S, cut_recordings, open_collection
 from agl1k_core.file_names import shown
@@ -21,8 +21,9 @@ app = typer.Typer()
 
 @app.command()
 def cut(
-    source: Annotated[Path, typer.Argument(help="A table, or a folder with clips.csv.")],
+    source: Annotated[Path, typer.Argument(help="A table, or a folder with one.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the parts.")],
+    kind: KindOption = "",
     recordings: Annotated[
         Path | None,
         typer.Option("--recordings", help="Folder of the recordings, if not beside the table."),
@@ -40,7 +41,8 @@ def cut(
     workers: WorkersOption = WORKERS,
 ) -> None:
     """Cut long recordings into parts at quiet points, for curate. Run again to resume."""
-    collection = open_collection(source, recordings, Config.from_env())
+    collection = open_collection(source, recordings, Config.from_env(), kind)
+    warn_all(collection.benchmark.remarks)
     with tqdm(unit="file", disable=None) as bar:
         done = cut_recordings(
             collection,

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from agl1k_core import benchmarks
-from agl1k_core.benchmarks import Benchmark, CsvTable, TableRow, find_recording
+from agl1k_core.benchmarks import (
+    Benchmark,
+    CsvTable,
+    TableRow,
+    find_recording,
+    time_of,
+)
 from agl1k_core.config import Config
 from agl1k_core.curation.analysis import recordings_in
 from agl1k_core.errors import Agl1kError, Problems
@@ -47,19 +52,24 @@ class Collection:
 
 
 def open_collection(
-    source: Path, recordings: Path | None = None, config: Config | None = None
+    source: Path,
+    recordings: Path | None = None,
+    config: Config | None = None,
+    kind: str = "",
 ) -> Collection:
     """Read a table of raw recordings, once, and find the recordings.
 
     Parameters
     ----------
     source
-        A folder with a ``clips.csv``, or a table in that format or the published one, which may be
-        packed as gzip or ZIP; ``-`` is standard input.
+        A folder with a table, or a table of any of ``benchmarks.KINDS``, which may be packed as
+        gzip or ZIP; ``-`` is standard input.
     recordings
         The folder of the recordings. Default: beside the table.
     config
         Where recordings of a published table are. Default: the environment.
+    kind
+        One of ``benchmarks.KINDS``. Default: recognised by shape.
 
     Raises
     ------
@@ -84,27 +94,19 @@ def open_collection(
         raise Agl1kError(
             f"There is no folder {shown(recordings)}. Give the folder of the recordings."
         )
-    path = source / benchmarks.FOLDER_TABLE if source.is_dir() else source
-    if not (piped or path.exists()):
-        raise Agl1kError(
-            f"{shown(source)} has no clips.csv. Create one, or give a table elsewhere."
-        )
-    table = benchmarks.read_csv(path)
-    if path.name == benchmarks.FOLDER_TABLE or table.is_of_folder:
-        folder = recordings or path.parent
-        benchmark = benchmarks.read_folder(folder, table)
-    else:
-        config = config or Config.from_env()
-        audio_dir = recordings or config.audio_dir
-        benchmark = benchmarks.load_table(table, replace(config, audio_dir=audio_dir))
-        folder = benchmark.audio_dir or path.parent
+    path = benchmarks.table_in(source)
+    benchmark, table = benchmarks.open_table(
+        path, config or Config.from_env(), kind=kind, recordings=recordings
+    )
+    folder = benchmark.audio_dir or path.parent
     if not folder.is_dir():
         raise Agl1kError(
             f"There is no folder {shown(folder)}. Give the right one with --recordings."
         )
     files = {clip.key: find_recording(benchmark, clip, folder) for clip in benchmark.clips}
     unlisted = tuple(_unlisted(benchmark, folder, files))
-    return Collection(benchmark, folder, files, _recorded(table), unlisted)
+    times = _recorded(table) if table else _recorded_of_clips(benchmark)
+    return Collection(benchmark, folder, files, times, unlisted)
 
 
 def collection_of(benchmark: Benchmark, keys: Iterable[str]) -> Collection:
@@ -147,16 +149,15 @@ def _recorded(table: CsvTable) -> dict[str, datetime]:
     return {key: time for key, time in times.items() if time}
 
 
-#: Archives write 00 for a month or day that is not known; such a date has no time of day.
-_UNKNOWN_DAY = re.compile(r"\d{4}(?:$|-\d\d$|-00|-\d\d-00)")
+def _recorded_of_clips(benchmark: Benchmark) -> dict[str, datetime]:
+    times = {clip.key: time_of(clip.recorded) for clip in benchmark.clips}
+    return {key: time for key, time in times.items() if time}
 
 
 def _time(row: TableRow) -> datetime | None:
-    """Times without a zone are taken as UTC."""
     text = row.text(RECORDED)
     try:
-        time = datetime.fromisoformat(text) if text and not _UNKNOWN_DAY.match(text) else None
+        return time_of(text)
     except ValueError:
         row.problem(RECORDED, f"{text[:40]!r} is not a time", "Write it as 2024-05-31T06:30")
         return None
-    return time if time is None or time.tzinfo else time.replace(tzinfo=UTC)

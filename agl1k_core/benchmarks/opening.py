@@ -1,0 +1,161 @@
+"""Opens a table of recordings of any known kind as a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from agl1k_core import places
+from agl1k_core.benchmarks.csv_tables import CsvTable
+from agl1k_core.benchmarks.model import Benchmark
+from agl1k_core.benchmarks.sources import (
+    SOURCES,
+    Document,
+    Source,
+    document_of,
+    kind_of,
+    read_clips,
+    read_document,
+)
+from agl1k_core.benchmarks.tables import (
+    FOLDER_TABLE,
+    PUBLISHED_SLUG,
+    name_of_folder,
+    read_folder,
+    read_published,
+    with_labels,
+)
+from agl1k_core.config import Config
+from agl1k_core.errors import Agl1kError, Problem
+from agl1k_core.file_names import shown
+from agl1k_core.inputs import is_standard_input
+
+#: Tables that are looked for in a folder.
+TABLES = (FOLDER_TABLE, "metadata.jsonl", "metadata.csv")
+
+_OWN = "clips"
+#: The kinds of tables by name: what each is, and what it needs.
+KINDS: Mapping[str, tuple[str, str]] = {
+    _OWN: ("Our own table, clips.csv", "key, latitude, longitude, file"),
+    PUBLISHED_SLUG: ("The AGL1K table as published", "its 20 columns"),
+    **{source.name: (source.title, source.needs) for source in SOURCES},
+}
+
+
+def table_in(path: Path) -> Path:
+    """The table in a folder, or the path itself; raises ``Agl1kError`` if there is none."""
+    if is_standard_input(path) or not path.is_dir():
+        return path
+    found = next((path / name for name in TABLES if (path / name).is_file()), None)
+    if found:
+        return found
+    raise Agl1kError(
+        f"{shown(path)} has no {FOLDER_TABLE}. Create one (docs/benchmark-format.md), or give a "
+        "table elsewhere; agl1k sources lists the kinds that are read."
+    )
+
+
+def check_kind(kind: str) -> None:
+    """Raise ``Agl1kError`` for a kind that does not exist."""
+    if kind and kind not in KINDS:
+        raise Agl1kError(f"There is no source '{shown(kind)}'. Choose from: {', '.join(KINDS)}.")
+
+
+def open_table(
+    path: Path, config: Config, *, kind: str = "", recordings: Path | None = None
+) -> tuple[Benchmark, CsvTable | None]:
+    """Read a table of any known kind as a benchmark.
+
+    Parameters
+    ----------
+    path
+        A table, which may be packed as gzip or ZIP; ``-`` is standard input.
+    config
+        Where recordings of the published table are.
+    kind
+        One of ``KINDS``. Default: recognised by shape.
+    recordings
+        The folder of the recordings. Default: beside the table.
+
+    Returns
+    -------
+    tuple
+        The benchmark, and the table if it is our own or the published one.
+
+    Raises
+    ------
+    FileRefusedError
+        With everything that is wrong in the file.
+    Agl1kError
+        If there is no such kind.
+    """
+    check_kind(kind)
+    found = read_document(path)
+    if isinstance(found, CsvTable):
+        own = kind == _OWN or (not kind and (path.name == FOLDER_TABLE or found.is_of_folder))
+        if own:
+            return read_folder(recordings or path.parent, found), found
+        source = None if kind == PUBLISHED_SLUG else _source_of_table(found, kind)
+        if source is None:
+            audio_dir = recordings or config.audio_dir
+            return load_table(found, replace(config, audio_dir=audio_dir)), found
+        found = document_of(found)
+    elif kind in (_OWN, PUBLISHED_SLUG):
+        todo = f"Choose another source than {kind}; agl1k sources lists them"
+        raise found.problems.refusal(Problem("this is JSON, not a table", todo))
+    else:
+        source = kind_of(found, kind)
+    return _of_source(found, source, recordings), None
+
+
+def load_table(table: Path | CsvTable, config: Config) -> Benchmark:
+    """Read a table in the published format, and the recordings beside it if there are any."""
+    path = table.path if isinstance(table, CsvTable) else table
+    audio_dir = config.audio_dir or _beside(path) or fetched_audio_dir(config)
+    return read_published(table, audio_dir=audio_dir, audio_url=config.audio_url)
+
+
+def fetched_audio_dir(config: Config) -> Path:
+    """Where fetched recordings are kept, each under its clip's key."""
+    return config.audio_dir or config.data_dir / PUBLISHED_SLUG / "audio"
+
+
+def _source_of_table(table: CsvTable, kind: str) -> Source | None:
+    """The source of a table of text, from its header; None for the published table."""
+    header = Document.of_names(table.path, table.header)
+    is_published = "short_key" in table.header and "mp3seconds" in table.header
+    return None if is_published and not kind else kind_of(header, kind)
+
+
+def _of_source(document: Document, source: Source | None, recordings: Path | None) -> Benchmark:
+    if source is None:
+        names = ", ".join(sorted(document.names)[:12]) or "none"
+        found = f"this is no table of a known source; the names of its fields are: {names}"
+        todo = "Name the source with --source, or rename the fields; agl1k sources lists them"
+        raise document.problems.refusal(Problem(found, todo))
+    read = read_clips(document, source)
+    path = document.path
+    name = _name(path, source)
+    slug = places.fold(name).replace(" ", "-")
+    return Benchmark(
+        slug=f"{slug}-{source.name}" if slug in ("demo", PUBLISHED_SLUG) else slug,
+        name=name,
+        version="1",
+        clips=with_labels(read.clips),
+        audio_dir=recordings or _beside(path) or path.parent,
+        remarks=read.remarks,
+    )
+
+
+def _beside(path: Path) -> Path | None:
+    """The folder of recordings beside a table, if it has a usual name."""
+    folders = (path.parent / name for name in ("audio", "audios"))
+    return next((folder for folder in folders if folder.is_dir()), None)
+
+
+def _name(path: Path, source: Source) -> str:
+    if is_standard_input(path):
+        return source.name
+    stem = path.name.partition(".")[0]
+    return name_of_folder(path.parent) if stem in ("", "metadata") else stem

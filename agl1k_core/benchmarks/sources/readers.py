@@ -1,0 +1,235 @@
+"""What each source calls the fields of a clip: pure functions of one record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from agl1k_core.benchmarks.sources.documents import Document, Record
+from agl1k_core.benchmarks.sources.licences import licence_name, with_mark
+from agl1k_core.benchmarks.sources.values import is_nothing, number_of, text_of
+
+#: The fields of one clip by our names of columns, as the source has them.
+Fields = Mapping[str, Any]
+Reader = Callable[[Record], Fields]
+
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "key": ("key", "id", "clip", "identifier", "archive_item", "item", "item_id", "ia_item"),
+    "latitude": ("latitude", "lat", "decimallatitude", "y"),
+    "longitude": ("longitude", "lng", "lon", "long", "decimallongitude", "x"),
+    "file": (
+        "file_name", "filename", "file", "mp3name", "path", "audio",
+        "original_file_name", "original_filename", "original_file", "original",
+    ),
+    "author": (
+        "author", "recordist", "creator", "rec", "username", "rights_holder", "artist", "user",
+    ),
+    "licence": (
+        "licence", "license", "lic", "licenseurl", "license_url", "licence_url", "licenceurl",
+        "rights",
+    ),
+    "url": ("url", "link", "source_url", "page", "archive_url", "item_url", "aporee_url"),
+    "date": (
+        "recorded", "recording_date", "date_recorded", "recorded_at", "recording date", "date",
+        "datetime", "timestamp",
+    ),
+    "time": ("time", "recording_time"),
+    "duration_s": ("duration_s", "mp3seconds", "duration", "length", "seconds"),
+    "title": ("title", "name"),
+    "description": ("description",),
+    "city": ("city",),
+    "country": ("country", "cnt"),
+    "continent": ("continent",),
+}  # fmt: skip
+_POINTS = ("coordinates", "location", "geo", "gps", "geotag", "position")
+
+
+def common(record: Record) -> dict[str, Any]:
+    """A record whose fields have common names."""
+    fields = record.fields
+    found = {ours: _first(fields, theirs) for ours, theirs in _NAMES.items()}
+    found["key"] = found["key"] or _stem(found["file"])
+    found["licence"] = licence_name(text_of(found["licence"]))
+    found["url"] = _address(found["url"])
+    if found["latitude"] is None and found["longitude"] is None:
+        found["latitude"], found["longitude"] = point_of(_point_in(fields))
+    return found
+
+
+def _point_in(fields: Mapping[str, Any]) -> Any:
+    """The first field that may be a point; the name of a place is none."""
+    values = (fields.get(name) for name in _POINTS)
+    return next((value for value in values if not (is_nothing(value) or _is_words(value))), None)
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, str) and not any(
+        math.isfinite(number_of(part)) for part in value.replace(",", " ").split()
+    )
+
+
+def aporee(record: Record) -> Fields:
+    """radio aporee, as the copies on the Hugging Face Hub and the Internet Archive describe it."""
+    fields = record.fields
+    forbidden = any(_is_true(fields.get(name)) for name in _FORBIDS)
+    allowed = not any(_is_false(fields.get(name)) for name in _ALLOWS)
+    found = common(record)
+    licence = with_mark(found["licence"], adaptable=allowed and not forbidden)
+    return {**found, "licence": licence}
+
+
+#: Marks of radio aporee's copies for recordings that may not be changed.
+_FORBIDS = ("no_derivatives", "no_derivs", "noderivatives", "noderivs", "nd", "no-derivatives")
+_ALLOWS = ("adapt", "adaptable", "derivatives", "derivatives_allowed")
+
+
+def xeno_canto(record: Record) -> Fields:
+    """xeno-canto, as its API describes a recording (versions 2 and 3)."""
+    fields = record.fields
+    found = common(record)
+    key = text_of(fields.get("id") or fields.get("nr")).removeprefix("XC")
+    name = text_of(fields.get("file-name")) or text_of(fields.get("file_name"))
+    said = text_of(fields.get("file"))
+    is_name = bool(said) and "//" not in said
+    name = name or (said if is_name else f"XC{key}.mp3" if key else "")
+    species = text_of(fields.get("en")) or _words(fields, "gen", "sp")
+    url = found["url"] or (f"https://xeno-canto.org/{key}" if key else "")
+    return {**found, "key": key, "file": name, "title": species, "url": url, "description": ""}
+
+
+def freesound(record: Record) -> Fields:
+    """Freesound, as its API describes a sound; ``created`` is the time of the upload."""
+    found = common(record)
+    latitude, longitude = point_of(record.fields.get("geotag"))
+    name = text_of(record.fields.get("name"))
+    suffix = text_of(record.fields.get("type"))
+    if suffix and not name.casefold().endswith(f".{suffix.casefold()}"):
+        name = f"{name}.{suffix}"
+    return {
+        **found,
+        "latitude": latitude,
+        "longitude": longitude,
+        "file": name,
+        "author": _user(record.fields) or found["author"],
+        "date": "",
+    }
+
+
+def inatsounds(document: Document) -> Reader:
+    """iNatSounds: COCO JSON; names of species and licences are beside the list of recordings."""
+    licences = {
+        text_of(one.get("id")): text_of(one.get("url")) or text_of(one.get("name"))
+        for one in _objects(document.beside.get("licenses"))
+    }
+    species = _species(document.beside)
+
+    def read(record: Record) -> Fields:
+        found = common(record)
+        licence = text_of(record.fields.get("license"))
+        return {
+            **found,
+            "key": record.fields.get("id") if "id" in record.fields else found["key"],
+            "licence": licence_name(licences.get(licence, licence)),
+            "title": species.get(text_of(record.fields.get("id")), found["title"]),
+        }
+
+    return read
+
+
+def geojson(record: Record) -> Fields:
+    """A feature of GeoJSON: its point, and its properties by common names."""
+    fields = record.fields
+    properties = fields.get("properties")
+    lower = {name.casefold(): value for name, value in (properties or {}).items()}
+    found = common(Record({"id": fields.get("id"), **lower}, number=record.number))
+    geometry = fields.get("geometry")
+    if not isinstance(geometry, dict):
+        return {**found, "latitude": None, "longitude": None}
+    if geometry.get("type") != "Point":
+        return {**found, "latitude": Odd(f"a {geometry.get('type')}, not a Point")}
+    at = geometry.get("coordinates")
+    if not at:  # RFC 7946, section 3.1: an empty list is a point without a place
+        return {**found, "latitude": None, "longitude": None}
+    if not isinstance(at, list) or len(at) < 2:
+        return {**found, "latitude": Odd(f"{str(at)[:40]}, not [longitude, latitude]")}
+    return {**found, "latitude": at[1], "longitude": at[0]}
+
+
+class Odd(str):
+    """What stands in place of a coordinate, in words."""
+
+    __slots__ = ()
+
+
+def point_of(value: Any) -> tuple[Any, Any]:
+    """Latitude and longitude of a point that is ``lat lon`` in a text, or an object.
+
+    A list of two numbers is not read, since it does not say which is which.
+
+    Examples
+    --------
+    >>> point_of("41.2 2.16"), point_of({"lat": 1, "lon": 2}), point_of(None)
+    (('41.2', '2.16'), (1, 2), (None, None))
+    """
+    if is_nothing(value):
+        return None, None
+    if isinstance(value, dict):
+        lower = {name.casefold(): inside for name, inside in value.items()}
+        if lower.get("type") == "Point" and isinstance(lower.get("coordinates"), list):
+            longitude, latitude = (*lower["coordinates"], None, None)[:2]
+            return latitude, longitude
+        return _first(lower, _NAMES["latitude"]), _first(lower, _NAMES["longitude"])
+    parts = value.replace(",", " ").split() if isinstance(value, str) else []
+    if len(parts) == 2:
+        return parts[0], parts[1]
+    return Odd(f"{str(value)[:40]!r}, not 'latitude longitude'"), None
+
+
+def _first(fields: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    """The first of the fields that is not nothing, None if all are."""
+    return next((fields[name] for name in names if not is_nothing(fields.get(name))), None)
+
+
+def _stem(name: Any) -> str:
+    """A key made of the path of a recording, without its suffix."""
+    return str(PurePosixPath(text_of(name)).with_suffix("")) if text_of(name) else ""
+
+
+def _address(value: Any) -> str:
+    text = text_of(value)
+    return f"https:{text}" if text.startswith("//") else text
+
+
+def _user(fields: Mapping[str, Any]) -> str:
+    user = fields.get("user")
+    return text_of(user.get("username")) if isinstance(user, dict) else ""
+
+
+def _words(fields: Mapping[str, Any], *names: str) -> str:
+    return " ".join(filter(None, (text_of(fields.get(name)) for name in names)))
+
+
+def _species(beside: Mapping[str, Any]) -> dict[str, str]:
+    """The name of the species of each recording of a COCO file, by the recording's id."""
+    names = {
+        text_of(one.get("id")): text_of(one.get("common_name")) or text_of(one.get("name"))
+        for one in _objects(beside.get("categories"))
+    }
+    return {
+        text_of(one.get("audio_id")): names.get(text_of(one.get("category_id")), "")
+        for one in _objects(beside.get("annotations"))
+    }
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _is_true(value: Any) -> bool:
+    return value is True or text_of(value).casefold() in {"true", "yes", "1"}
+
+
+def _is_false(value: Any) -> bool:
+    return value is False or text_of(value).casefold() in {"false", "no", "0"}

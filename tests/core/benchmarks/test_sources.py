@@ -1,0 +1,224 @@
+"""Other people's tables become clips; what is wrong is named, what has no place is counted."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agl1k_core.benchmarks import KINDS, Benchmark, load_benchmark
+from agl1k_core.errors import Agl1kError, FileRefusedError
+
+XENO_CANTO = {
+    "id": "694038", "gen": "Troglodytes", "sp": "troglodytes", "en": "Eurasian Wren",
+    "rec": "Jo", "cnt": "France", "lat": "48.1", "lng": "2.2",
+    "url": "//xeno-canto.org/694038", "file": "https://xeno-canto.org/694038/download",
+    "file-name": "XC694038-wren.mp3", "lic": "//creativecommons.org/licenses/by-nc-nd/4.0/",
+    "length": "1:07", "date": "2008-07-00", "time": "08:15",
+}  # fmt: skip
+FREESOUND = {
+    "id": 5, "name": "rain", "geotag": "41.2 2.16", "username": "ada", "type": "wav",
+    "license": "http://creativecommons.org/licenses/by/4.0/", "created": "2014-04-16T20:07:11",
+}  # fmt: skip
+APOREE = {
+    "file_name": "a/aporee_1_2.mp3", "title": "Harbour", "author": "Udo", "adapt": True,
+    "licence": "CC BY-NC 4.0", "latitude": -8.05, "longitude": -34.88,
+    "recording_date": "2012-03-04",
+}  # fmt: skip
+
+
+def written(path: Path, content: Any) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    lines = isinstance(content, list) and path.suffix == ".jsonl"
+    text = (
+        content
+        if isinstance(content, str)
+        else "\n".join(map(json.dumps, content))
+        if lines
+        else json.dumps(content)
+    )
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def loaded(path: Path, content: Any, kind: str = "") -> Benchmark:
+    written(path, content)
+    return load_benchmark(f"{kind}:{path}" if kind else path)
+
+
+def refusal_of(path: Path, content: Any) -> FileRefusedError:
+    with pytest.raises(FileRefusedError) as refused:
+        loaded(path, content)
+    return refused.value
+
+
+# --- the kinds ----------------------------------------------------------------------------------
+
+
+def test_xeno_canto(tmp_path: Path) -> None:
+    (clip,) = loaded(tmp_path / "xc.json", {"recordings": [XENO_CANTO]}).clips
+    assert (clip.key, clip.lat, clip.lon, clip.country) == ("694038", 48.1, 2.2, "France")
+    assert (clip.file_name, clip.duration_s) == ("XC694038-wren.mp3", 67)
+    assert (clip.author, clip.licence) == ("Jo", "CC BY-NC-ND 4.0")
+    assert (clip.url, clip.title) == ("https://xeno-canto.org/694038", "Eurasian Wren")
+    assert clip.recorded == "2008-07"
+
+
+def test_xeno_canto_as_pages_lines_table_and_packed(tmp_path: Path) -> None:
+    second = {**XENO_CANTO, "id": "2", "lat": -10, "lng": 20}
+    pages = [{"recordings": [XENO_CANTO]}, {"recordings": [second]}]
+    expected = [("694038", 48.1, 2.2), ("2", -10, 20)]
+    table = "id;lat;lng;file;lic\n694038;48,1;2,2;a.mp3;\n2;-10;20;b.mp3;\n"
+    packed = tmp_path / "packed.json.gz"
+    packed.write_bytes(gzip.compress(json.dumps(pages).encode()))
+    for benchmark in (
+        loaded(tmp_path / "pages.json", pages),
+        loaded(tmp_path / "bare.json", [XENO_CANTO, second]),
+        loaded(tmp_path / "lines.jsonl", [XENO_CANTO, second]),
+        loaded(tmp_path / "table.csv", table),
+        load_benchmark(packed),
+    ):
+        assert [(clip.key, clip.lat, clip.lon) for clip in benchmark.clips] == expected
+
+
+def test_freesound_has_the_time_of_the_upload_only(tmp_path: Path) -> None:
+    (clip,) = loaded(tmp_path / "sounds.json", {"results": [FREESOUND]}).clips
+    assert (clip.key, clip.lat, clip.lon) == ("5", 41.2, 2.16)
+    assert (clip.file_name, clip.author, clip.licence) == ("rain.wav", "ada", "CC BY 4.0")
+    assert clip.recorded == ""
+
+
+def test_inatsounds_with_nulls(tmp_path: Path) -> None:
+    frog = {
+        "id": 1, "file_name": "train/b.wav", "latitude": 1.5, "longitude": 2.5, "license": 0,
+        "date": "2019-01-01 10:00:00+00:00", "location_uncertainty": None, "rights_holder": "Rui",
+    }  # fmt: skip
+    nulls = dict.fromkeys(("latitude", "longitude", "date", "location_uncertainty"))
+    coco = {
+        "audio": [frog, {"id": 2, "file_name": "c.wav", **nulls}],
+        "licenses": [{"id": 0, "url": "http://creativecommons.org/licenses/by-nc/4.0/"}],
+        "categories": [{"id": 9, "common_name": "Tree frog"}],
+        "annotations": [{"id": 1, "audio_id": 1, "category_id": 9}],
+    }
+    benchmark = loaded(tmp_path / "val.json", coco)
+    (clip,) = benchmark.clips
+    assert (clip.key, clip.file_name, clip.title) == ("1", "train/b.wav", "Tree frog")
+    assert (clip.author, clip.licence) == ("Rui", "CC BY-NC 4.0")
+    assert clip.recorded == "2019-01-01T10:00:00+00:00"
+    assert benchmark.remarks == (
+        "val.json: 1 of 2 records have no place and are left out (record 2).",
+    )
+
+
+def test_aporee_and_its_mark(tmp_path: Path) -> None:
+    fixed = {**APOREE, "file_name": "b.mp3", "adapt": False}
+    first, second = loaded(tmp_path / "a" / "metadata.jsonl", [APOREE, fixed]).clips
+    assert (first.key, first.lat, first.lon) == ("a/aporee_1_2", -8.05, -34.88)
+    assert (first.author, first.recorded) == ("Udo", "2012-03-04")
+    assert first.licence == "CC BY-NC 4.0"
+    assert second.licence == "CC BY-NC 4.0, no derivatives"
+
+
+def test_soundingearth_and_audiofolder(tmp_path: Path) -> None:
+    earth = (
+        "key,longitude,latitude,mp3name,title,creator,licenseurl,date\n"
+        "ap_1,-36.5,-15,a.mp3,Sea,Ada,http://creativecommons.org/licenses/by/3.0/,2011-02-30\n"
+    )
+    benchmark = loaded(tmp_path / "earth" / "metadata.csv", earth)
+    (clip,) = benchmark.clips
+    assert (clip.key, clip.lon, clip.file_name) == ("ap_1", -36.5, "a.mp3")
+    assert (clip.author, clip.licence, clip.recorded) == ("Ada", "CC BY 3.0", "")
+    assert benchmark.remarks == ("metadata.csv: dates that are none are left empty (line 2).",)
+    written(tmp_path / "hf" / "metadata.csv", "file_name,latitude,longitude\nx/a.wav,1,2\n")
+    of_folder = load_benchmark(tmp_path / "hf")
+    assert (of_folder.slug, of_folder.clips[0].key) == ("hf", "x/a")
+
+
+def test_geojson(tmp_path: Path) -> None:
+    def feature(number: int, geometry: object) -> dict[str, object]:
+        return {"type": "Feature", "id": number, "properties": None, "geometry": geometry}
+
+    point = {"type": "Point", "coordinates": [-36.4, -15.2, 12]}
+    tree = {"type": "FeatureCollection", "features": [feature(7, point), feature(8, None)]}
+    benchmark = loaded(tmp_path / "map.geojson", tree)
+    assert [(clip.key, clip.lat, clip.lon) for clip in benchmark.clips] == [("7", -15.2, -36.4)]
+    tree["features"] = [feature(7, {"type": "LineString", "coordinates": [[1, 2], [3, 4]]})]
+    assert "record 1, clip 7, field point: the place is a LineString, not a Point" in str(
+        refusal_of(tmp_path / "lines.geojson", tree)
+    )
+
+
+# --- what is odd --------------------------------------------------------------------------------
+
+
+def test_every_problem_at_once_with_its_line(tmp_path: Path) -> None:
+    lines = [json.dumps(APOREE), '{"file_name": "b.mp3", "lat', json.dumps(APOREE)]
+    lines.append(json.dumps({**APOREE, "file_name": "c.mp3", "latitude": 99}))
+    error = refusal_of(tmp_path / "metadata.jsonl", "\n".join(lines))
+    assert [(one.line, one.field) for one in error.problems] == [
+        (2, None),
+        (3, None),
+        (4, "latitude"),
+    ]
+    assert "not JSON" in str(error)
+    assert "the key is already on line 1" in str(error)
+
+
+def test_longitudes_to_360_are_read_if_none_is_negative(tmp_path: Path) -> None:
+    def at(*longitudes: float) -> list[dict[str, object]]:
+        return [
+            {"file_name": f"{n}.wav", "latitude": 1, "longitude": at}
+            for n, at in enumerate(longitudes)
+        ]
+
+    around = loaded(tmp_path / "around.json", at(323.5, 127.9, 180, 360))
+    assert [clip.lon for clip in around.clips] == [-36.5, 127.9, 180, 0]
+    assert "longitudes from 0 to 360" in around.remarks[0]
+    mixed = refusal_of(tmp_path / "mixed.json", at(-3, 300))
+    assert [(one.record, one.field) for one in mixed.problems] == [(2, "longitude")]
+    beyond = refusal_of(tmp_path / "beyond.json", at(3, 361))
+    assert [one.record for one in beyond.problems] == [2]
+
+
+@pytest.mark.parametrize("nothing", [None, "", " ", "null", "NaN", float("nan"), "N/A"])
+def test_nothing_is_no_place(tmp_path: Path, nothing: object) -> None:
+    records = [XENO_CANTO, {**XENO_CANTO, "id": "2", "lng": nothing}]
+    benchmark = loaded(tmp_path / "xc.json", {"recordings": records})
+    assert [clip.key for clip in benchmark.clips] == ["694038"]
+    assert "1 of 2" in benchmark.remarks[0]
+
+
+def test_the_name_of_a_place_is_no_point(tmp_path: Path) -> None:
+    nowhere = {**APOREE, "file_name": "b.mp3", "latitude": None, "longitude": None}
+    nowhere["location"] = "Porto, Portugal"
+    benchmark = loaded(tmp_path / "metadata.jsonl", [APOREE, nowhere])
+    assert len(benchmark) == 1
+
+
+def test_a_file_without_any_place_is_refused(tmp_path: Path) -> None:
+    error = refusal_of(tmp_path / "sounds.json", {"results": [{"id": 1, "geotag": None}]})
+    assert "none of its 1 records has a place" in str(error)
+    assert refusal_of(tmp_path / "none.json", {"recordings": []}).total == 1
+
+
+def test_an_unknown_table_is_described_and_a_kind_can_be_forced(tmp_path: Path) -> None:
+    error = refusal_of(tmp_path / "odd.json", [{"id": 3, "lat": 1, "lon": 2}])
+    assert "the names of its fields are: id, lat, lon" in str(error)
+    forced = load_benchmark(f"xeno-canto:{tmp_path / 'odd.json'}")
+    assert forced.clips[0].file_name == "XC3.mp3"
+    with pytest.raises(FileRefusedError, match="this is JSON"):
+        load_benchmark(f"clips:{tmp_path / 'odd.json'}")
+    with pytest.raises(Agl1kError, match="There is no benchmark 'nosuch:"):
+        load_benchmark(f"nosuch:{tmp_path / 'odd.json'}")
+
+
+def test_cut_json_names_its_line(tmp_path: Path) -> None:
+    error = refusal_of(tmp_path / "cut.json", '{"recordings": [\n{"id": 1,\n')
+    assert error.problems[0].line == 3
+
+
+def test_our_own_tables_are_among_the_kinds() -> None:
+    assert list(KINDS)[:2] == ["clips", "agl1k"]
