@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from tqdm import tqdm
 
 from agl1k_core import causes, localizability, models, predictions
 from agl1k_core.causes import Misses, Outcome, Verdict
@@ -23,7 +22,7 @@ from agl1k_core.cli.console import (
     warn,
     warn_all,
 )
-from agl1k_core.cli.localizability import print_failures
+from agl1k_core.cli.localizability import judging, print_failures
 from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
@@ -146,14 +145,8 @@ def _judged(
 ) -> list[Verdict]:
     """The verdicts; what failed, and what differed from what was asked for, is printed."""
     to_judge = sorting.misses.to_judge
-    try:
-        with tqdm(total=len(to_judge) * len(judges), unit="verdict", disable=None) as bar:
-            verdicts, problems = causes.judge_misses(
-                to_judge, judges, threads=threads, done=bar.update
-            )
-    except KeyboardInterrupt:
-        warn("Stopped. The answers so far are kept; run the same command again to go on.")
-        raise typer.Exit(130) from None
+    with judging(len(to_judge) * len(judges), "verdict") as done:
+        verdicts, problems = causes.judge_misses(to_judge, judges, threads=threads, done=done)
     print_failures(problems, "verdicts")
     for asked in judges:
         warn_all(asked.remarks)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -135,19 +136,29 @@ def rate(
 
 def _observed(evidence: Sequence[Evidence], judges: Sequence[Judge], threads: int) -> Observations:
     """The ratings; what failed, and what differed from what was asked for, is printed."""
-    try:
-        with tqdm(total=len(evidence) * len(judges), unit="rating", disable=None) as bar:
-            observations, problems = localizability.observe(
-                evidence, judges, threads=threads, done=bar.update
-            )
-    except KeyboardInterrupt:
-        warn("Stopped. The answers so far are kept; run the same command again to go on.")
-        raise typer.Exit(130) from None
+    with judging(len(evidence) * len(judges), "rating") as done:
+        observations, problems = localizability.observe(
+            evidence, judges, threads=threads, done=done
+        )
     print_failures(problems, "ratings")
     for judge in judges:
         if isinstance(judge, ApiJudge):
             warn_all(judge.remarks)
     return observations
+
+
+@contextmanager
+def judging(total: int, unit: str) -> Iterator[Callable[[], object]]:
+    """Show how many answers of judges came, and say how to go on if that is stopped.
+
+    Call what it gives after each answer.
+    """
+    try:
+        with tqdm(total=total, unit=unit, disable=None) as bar:
+            yield bar.update
+    except KeyboardInterrupt:
+        warn("Stopped. The answers so far are kept; run the same command again to go on.")
+        raise typer.Exit(130) from None
 
 
 def _left_out(left_out: Counter[str]) -> str:

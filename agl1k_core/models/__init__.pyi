@@ -28,6 +28,7 @@ from .session import Listeners, RunLimits, run_model
 from .settings import Control, RunSettings, refuse_agent_without_sound
 from .sounds import AudioFormat, Treatment, prepare, read_samples
 from .spending import Price
+from .step_objects import StepObject, step_object
 from .steps import answers_after, read_steps, still_asking
 from .submission import BoardServer, ModelCard, Submittable, submittable
 from .transcribing import Recognizer, Whisper, transcribe_clips
@@ -58,6 +59,8 @@ __all__ = [
     "answers_after",
     "still_asking",
     "read_steps",
+    "StepObject",
+    "step_object",
     "Treatment",
     "prepare",
     "AudioFormat",

@@ -5,18 +5,17 @@ An answer that names no action that can be done is not guessed at: the model is 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from agl1k_core import audio
-from agl1k_core.answers import objects_in
 from agl1k_core.errors import Agl1kError
 from agl1k_core.models.messages import Picture, Samples, Sound
 from agl1k_core.models.replies import Reply
 from agl1k_core.models.sounds import RATE_HZ, encoded
+from agl1k_core.models.step_objects import StepObject, step_object
 
 COMMIT, SPECTROGRAM, EVENTS = "commit", "spectrogram", "events"
 _SEGMENT = ("start_s", "end_s")
@@ -32,9 +31,7 @@ ACTIONS: Mapping[str, tuple[str, ...]] = {
 }
 #: Longer sounds are not sent again.
 MOST_S = 60.0
-_LONGEST_TEXT = 2_000
-_NOT_LETTERS = re.compile(r"[^a-z]")
-_BY_LETTERS = {_NOT_LETTERS.sub("", name): name for name in ACTIONS}
+_BY_LETTERS = {name.replace("_", ""): name for name in ACTIONS}
 _NUMBER = re.compile(r"\s*([-+]?\d{1,9}(?:\.\d{0,9})?)\s*(?:s|hz|db|x)?\s*", re.IGNORECASE)
 
 
@@ -83,29 +80,22 @@ def read_step(reply: Reply) -> StepAnswer:
     >>> read_step(Reply("Paris, I think.")).problem
     'It is not a JSON object.'
     """
-    if reply.is_cut_off:
-        return StepAnswer(problem="It was cut off by the limit on tokens. Answer more briefly.")
-    objects = objects_in(reply.text)
-    if not objects:
-        return StepAnswer(problem="It is not a JSON object.")
-    told = next((tree for tree in reversed(objects) if "action" in tree), objects[-1])
-    said = {name: _words(told.get(name)) for name in ("reason", "uncertain")}
-    action, problem = _action_in(told)
-    return StepAnswer(**said, action=action, problem=problem)
+    found, problem = step_object(reply)
+    if found is None:
+        return StepAnswer(problem=problem)
+    action, problem = _action_in(found)
+    return StepAnswer(found.words("reason"), found.words("uncertain"), action, problem)
 
 
-def _action_in(told: Mapping[str, object]) -> tuple[Action | None, str]:
+def _action_in(asked: StepObject) -> tuple[Action | None, str]:
     """The action that an answer asks for, or why there is none."""
-    asked = told.get("action")
-    # some models write the name alone, and the arguments beside it
-    arguments = asked if isinstance(asked, Mapping) else told
-    name = asked.get("name") if isinstance(asked, Mapping) else asked
-    if not isinstance(name, str) or not name.strip():
+    if not asked.name:
         return None, 'It has no action such as {"name": "commit"}.'
-    known = _BY_LETTERS.get(_NOT_LETTERS.sub("", name.lower()))
+    known = _BY_LETTERS.get(asked.letters)
     if known is None:
-        return None, f"There is no action {name[:40]!r}. The actions are: {', '.join(ACTIONS)}."
-    values = {key: _number(arguments.get(key)) for key in ACTIONS[known]}
+        shown = repr(asked.name[:40])
+        return None, f"There is no action {shown}. The actions are: {', '.join(ACTIONS)}."
+    values = {key: _number(asked.arguments.get(key)) for key in ACTIONS[known]}
     missing = [key for key, value in values.items() if value is None]
     if missing:
         return None, f"The action {known} needs a number for {' and '.join(missing)}."
@@ -119,14 +109,6 @@ def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if abs(value) < 1e9 else None  # also if it is not a number
-
-
-def _words(value: object) -> str:
-    """A text; some models write lists instead."""
-    if value is None:
-        return ""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text[:_LONGEST_TEXT]
 
 
 @dataclass(frozen=True, slots=True)

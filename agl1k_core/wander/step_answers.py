@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from agl1k_core.answers import Answer, Status, objects_in, parse_answer
-from agl1k_core.models import Reply
+from agl1k_core.answers import Answer, Status, parse_answer
+from agl1k_core.models import Reply, StepObject, step_object
 from agl1k_core.wander.environment import Action, Kind
 
 #: What models call the actions.
@@ -22,9 +22,7 @@ _KINDS: Mapping[str, Kind] = {
     "back": "back", "backtooriginal": "back", "return": "back",
     "guess": "guess", "finalguess": "guess",
 }  # fmt: skip
-_NOT_LETTERS = re.compile(r"[^a-z]")
 _DEGREES = re.compile(r"\s*([-+]?\d{1,9}(?:\.\d{0,9})?)\s*(?:°|deg|degrees)?\s*", re.IGNORECASE)
-_LONGEST_TEXT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,39 +62,29 @@ def read_step_answer(reply: Reply) -> StepAnswer:
     (None, 'It is not a JSON object.')
     """
     guess = parse_answer(reply.text)
-    if reply.is_cut_off:
-        problem = "It was cut off by the limit on tokens. Answer more briefly."
+    found, problem = step_object(reply)
+    if found is None:
         return StepAnswer(guess, problem=problem)
-    objects = objects_in(reply.text)
-    if not objects:
-        return StepAnswer(guess, problem="It is not a JSON object.")
-    told = next((one for one in reversed(objects) if "action" in one), objects[-1])
-    uncertain = told.get("uncertain")
-    words = uncertain[:_LONGEST_TEXT] if isinstance(uncertain, str) else ""
-    read = StepAnswer(guess, words)
-    action, problem = _action_in(told, read)
-    return StepAnswer(guess, words, action, problem)
+    read = StepAnswer(guess, found.words("uncertain"))
+    action, problem = _action_in(found, read)
+    return replace(read, action=action, problem=problem)
 
 
-def _action_in(told: Mapping[str, object], read: StepAnswer) -> tuple[Action | None, str]:
+def _action_in(asked: StepObject, read: StepAnswer) -> tuple[Action | None, str]:
     """The action that an answer asks for, or why there is none."""
-    asked = told.get("action")
-    # some models write the name alone, and its arguments beside it
-    arguments = asked if isinstance(asked, Mapping) else told
-    name = asked.get("name") if isinstance(asked, Mapping) else asked
-    if not isinstance(name, str) or not name.strip():
+    if not asked.name:
         return None, 'It has no action such as {"name": "guess"}.'
-    kind = _KINDS.get(_NOT_LETTERS.sub("", name.lower()))
-    match kind:
+    match _KINDS.get(asked.letters):
         case "rotate":
-            return _rotation(arguments.get("degrees"))
+            return _rotation(asked.arguments.get("degrees"))
         case "move":
-            return _move(arguments.get("way"))
+            return _move(asked.arguments.get("way"))
         case "back":
             return Action("back"), ""
         case "guess":
             return _guess(read)
-    return None, f"There is no action {name[:40]!r}. The actions are: rotate, move, back, guess."
+    shown = repr(asked.name[:40])
+    return None, f"There is no action {shown}. The actions are: rotate, move, back, guess."
 
 
 def _rotation(degrees: object) -> tuple[Action | None, str]:
