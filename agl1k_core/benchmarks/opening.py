@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agl1k_core import places
-from agl1k_core.benchmarks.csv_tables import CsvTable
+from agl1k_core.benchmarks.csv_tables import FOLDER_REQUIRED, CsvTable
 from agl1k_core.benchmarks.model import Benchmark
 from agl1k_core.benchmarks.sources import (
     SOURCES,
@@ -35,6 +35,8 @@ from agl1k_core.inputs import is_standard_input
 TABLES = (FOLDER_TABLE, "metadata.jsonl", "metadata.csv")
 
 _OWN = "clips"
+#: Columns by which the published table is told from SoundingEarth's, from which it was made.
+_OF_PUBLISHED = {"short_key", "mp3seconds", "human_sounds", "source_ambiguous_sounds"}
 #: The kinds of tables by name: what each is, and what it needs.
 KINDS: Mapping[str, tuple[str, str]] = {
     _OWN: ("Our own table, clips.csv", "key, latitude, longitude, file"),
@@ -93,20 +95,36 @@ def open_table(
     check_kind(kind)
     found = read_document(path)
     if isinstance(found, CsvTable):
-        own = kind == _OWN or (not kind and (path.name == FOLDER_TABLE or found.is_of_folder))
-        if own:
-            return read_folder(recordings or path.parent, found), found
-        source = None if kind == PUBLISHED_SLUG else _source_of_table(found, kind)
-        if source is None:
-            audio_dir = recordings or config.audio_dir
-            return load_table(found, replace(config, audio_dir=audio_dir)), found
-        found = document_of(found)
-    elif kind in (_OWN, PUBLISHED_SLUG):
+        return _of_table(found, config, kind, recordings)
+    if kind in (_OWN, PUBLISHED_SLUG):
         todo = f"Choose another source than {kind}; agl1k sources lists them"
         raise found.problems.refusal(Problem("this is JSON, not a table", todo))
-    else:
-        source = kind_of(found, kind)
-    return _of_source(found, source, recordings), None
+    return _of_source(found, kind_of(found, kind), recordings), None
+
+
+def _of_table(
+    table: CsvTable, config: Config, kind: str, recordings: Path | None
+) -> tuple[Benchmark, CsvTable | None]:
+    kind = kind or _kind_of_table(table)
+    if kind == _OWN:
+        return read_folder(recordings or table.path.parent, table), table
+    if kind == PUBLISHED_SLUG:
+        audio_dir = recordings or config.audio_dir
+        return load_table(table, replace(config, audio_dir=audio_dir)), table
+    document = document_of(table)
+    return _of_source(document, kind_of(document, kind), recordings), None
+
+
+def _kind_of_table(table: CsvTable) -> str:
+    """The kind of a table of text, from its header; empty if it is none that is known."""
+    header = {*table.header}
+    if table.path.name == FOLDER_TABLE or table.is_of_folder:
+        return _OWN
+    if len(header & _OF_PUBLISHED) > 1:
+        return PUBLISHED_SLUG
+    source = kind_of(Document.of_names(table.path, table.header))
+    nearly_own = len(header & {*FOLDER_REQUIRED}) > 2
+    return source.name if source else _OWN if nearly_own else ""
 
 
 def load_table(table: Path | CsvTable, config: Config) -> Benchmark:
@@ -119,13 +137,6 @@ def load_table(table: Path | CsvTable, config: Config) -> Benchmark:
 def fetched_audio_dir(config: Config) -> Path:
     """Where fetched recordings are kept, each under its clip's key."""
     return config.audio_dir or config.data_dir / PUBLISHED_SLUG / "audio"
-
-
-def _source_of_table(table: CsvTable, kind: str) -> Source | None:
-    """The source of a table of text, from its header; None for the published table."""
-    header = Document.of_names(table.path, table.header)
-    is_published = "short_key" in table.header and "mp3seconds" in table.header
-    return None if is_published and not kind else kind_of(header, kind)
 
 
 def _of_source(document: Document, source: Source | None, recordings: Path | None) -> Benchmark:

@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 
 from agl1k_core import audio
 from agl1k_core.audio import CopyNotWrittenError
-from agl1k_core.benchmarks import CREDITS, FOLDER_TABLE, Clip, recording_name
+from agl1k_core.benchmarks import CREDITS, FOLDER_TABLE, Clip, forbidden_copy, recording_name
 from agl1k_core.curation import analysis_rows, results_cache
 from agl1k_core.curation.collection import Collection
 from agl1k_core.errors import Agl1kError
@@ -32,7 +32,7 @@ from agl1k_core.files import write_atomically
 
 MIN_S, MAX_S = 30.0, 180.0
 CUTS = "cuts.csv"
-#: What became of a recording, besides ``missing``.
+#: What became of a recording, besides ``missing`` and ``licence``.
 CUT, WHOLE, TOO_SHORT, NOT_CUT, CRASHED = "cut", "whole", "too_short", "not_cut", "crashed"
 
 _JOURNAL, _VERSION = "cuts.jsonl", 1
@@ -179,10 +179,11 @@ def _all_cut(
     progress: Callable[[int, int], None] | None,
 ) -> dict[str, Cutting]:
     journal = _Journal(work / _JOURNAL, limits)
+    forbidden = _forbidden(collection)
     stamps = {
         key: f"{key}|{results_cache.stamp(path, collection.folder)}"
         for key, path in collection.files.items()
-        if path
+        if path and key not in forbidden
     }
     done = {key: known for key, stamp in stamps.items() if (known := journal.known(stamp, out))}
     todo = {key: collection.files[key] for key in stamps if key not in done}
@@ -193,7 +194,17 @@ def _all_cut(
         if progress:
             progress(len(done), len(stamps))
     missing = Cutting("missing", "Its recording was not found. Check the column 'file'.")
+    done |= forbidden
     return {clip.key: done.get(clip.key, missing) for clip in collection.benchmark.clips}
+
+
+def _forbidden(collection: Collection) -> dict[str, Cutting]:
+    """The recordings of which no parts may be made."""
+    return {
+        clip.key: Cutting("licence", f"Its licence, {clip.licence}, forbids {forbidden}.")
+        for clip in collection.benchmark.clips
+        if (forbidden := forbidden_copy(clip.licence))
+    }
 
 
 def _cut_in_processes(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from agl1k_core.benchmarks import CLASSES, PRESENT_FROM, Clip
+from agl1k_core.benchmarks import CLASSES, PRESENT_FROM, Clip, forbidden_copy
 from agl1k_core.curation import results_cache
 from agl1k_core.curation.analysis import Analysis, Analyzer, analyze_all
 from agl1k_core.curation.collection import Collection
@@ -170,8 +170,10 @@ def curate(
         if model and item.tags
     }
     verdicts: dict[str, Verdict] = {}
-    for key in clips:
-        verdict = _alone(analyses[key], decided.get(key), rules, model, scores.get(key))
+    for key, clip in clips.items():
+        verdict = _unlicensed(clip) or _alone(
+            analyses[key], decided.get(key), rules, model, scores.get(key)
+        )
         if verdict:
             verdicts[key] = verdict
     candidates = [
@@ -248,6 +250,13 @@ def _with_classes(clip: Clip, analysis: Analysis) -> Clip:
     merged = {**clip.classes, **classes}
     ordered = {name: merged[name] for name in CLASSES if name in merged}
     return replace(clip, duration_s=duration_s, classes=ordered)
+
+
+def _unlicensed(clip: Clip) -> Verdict | None:
+    """Why no copy of a clip may be given away; None if one may, or nothing is known."""
+    forbidden = forbidden_copy(clip.licence)
+    detail = f"Its licence, {clip.licence}, forbids {forbidden}."
+    return Verdict(Reason.LICENCE, detail) if forbidden else None
 
 
 def _alone(

@@ -105,7 +105,7 @@ SOURCES = (
         "radio aporee, metadata.jsonl",
         "file_name or key, latitude, longitude; licence, date and the mark adapt if known",
         _is_aporee,
-        _of_records(readers.aporee),
+        _of_records(readers.common),
     ),
     Source(
         "records",

@@ -43,6 +43,9 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "country": ("country", "cnt"),
     "continent": ("continent",),
 }  # fmt: skip
+#: Marks of recordings that may not be changed.
+_FORBIDS = ("no_derivatives", "no_derivs", "noderivatives", "noderivs", "nd", "no-derivatives")
+_ALLOWS = ("adapt", "adaptable", "derivatives", "derivatives_allowed")
 _POINTS = ("coordinates", "location", "geo", "gps", "geotag", "position")
 
 
@@ -51,11 +54,18 @@ def common(record: Record) -> dict[str, Any]:
     fields = record.fields
     found = {ours: _first(fields, theirs) for ours, theirs in _NAMES.items()}
     found["key"] = found["key"] or _stem(found["file"])
-    found["licence"] = licence_name(text_of(found["licence"]))
+    licence = licence_name(text_of(found["licence"]))
+    found["licence"] = with_mark(licence, adaptable=_is_adaptable(fields))
     found["url"] = _address(found["url"])
     if found["latitude"] is None and found["longitude"] is None:
         found["latitude"], found["longitude"] = point_of(_point_in(fields))
     return found
+
+
+def _is_adaptable(fields: Mapping[str, Any]) -> bool:
+    """Whether no mark says that the recording may not be changed."""
+    forbidden = any(_is_true(fields.get(name)) for name in _FORBIDS)
+    return not forbidden and not any(_is_false(fields.get(name)) for name in _ALLOWS)
 
 
 def _point_in(fields: Mapping[str, Any]) -> Any:
@@ -68,21 +78,6 @@ def _is_words(value: Any) -> bool:
     return isinstance(value, str) and not any(
         math.isfinite(number_of(part)) for part in value.replace(",", " ").split()
     )
-
-
-def aporee(record: Record) -> Fields:
-    """radio aporee, as the copies on the Hugging Face Hub and the Internet Archive describe it."""
-    fields = record.fields
-    forbidden = any(_is_true(fields.get(name)) for name in _FORBIDS)
-    allowed = not any(_is_false(fields.get(name)) for name in _ALLOWS)
-    found = common(record)
-    licence = with_mark(found["licence"], adaptable=allowed and not forbidden)
-    return {**found, "licence": licence}
-
-
-#: Marks of radio aporee's copies for recordings that may not be changed.
-_FORBIDS = ("no_derivatives", "no_derivs", "noderivatives", "noderivs", "nd", "no-derivatives")
-_ALLOWS = ("adapt", "adaptable", "derivatives", "derivatives_allowed")
 
 
 def xeno_canto(record: Record) -> Fields:

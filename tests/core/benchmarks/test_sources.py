@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agl1k_core.benchmarks import KINDS, Benchmark, load_benchmark
+from agl1k_core.benchmarks import KINDS, Benchmark, forbidden_copy, load_benchmark
 from agl1k_core.errors import Agl1kError, FileRefusedError
 
 XENO_CANTO = {
@@ -215,6 +215,16 @@ def test_an_unknown_table_is_described_and_a_kind_can_be_forced(tmp_path: Path) 
         load_benchmark(f"nosuch:{tmp_path / 'odd.json'}")
 
 
+def test_tables_of_text_that_are_of_no_kind(tmp_path: Path) -> None:
+    odd = refusal_of(tmp_path / "odd.csv", "a,b\n1,2\n")
+    assert "the names of its fields are: a, b" in str(odd)
+    nearly = refusal_of(tmp_path / "nearly.csv", "key,latitude,longitude\na,1,2\n")
+    assert "there is no column 'file'" in str(nearly)
+    written(tmp_path / "own.csv", "file_name,latitude,longitude\na.wav,1,2\n")
+    with pytest.raises(FileRefusedError, match="there is no column 'key'"):
+        load_benchmark(f"clips:{tmp_path / 'own.csv'}")
+
+
 def test_cut_json_names_its_line(tmp_path: Path) -> None:
     error = refusal_of(tmp_path / "cut.json", '{"recordings": [\n{"id": 1,\n')
     assert error.problems[0].line == 3
@@ -222,3 +232,27 @@ def test_cut_json_names_its_line(tmp_path: Path) -> None:
 
 def test_our_own_tables_are_among_the_kinds() -> None:
     assert list(KINDS)[:2] == ["clips", "agl1k"]
+
+
+# --- licences -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("licence", "forbidden"),
+    [
+        ("CC BY-NC-ND 4.0", "derivatives"),
+        ("https://creativecommons.org/licenses/by-nd/3.0/", "derivatives"),
+        ("//creativecommons.org/licenses/by-nc-nd/2.5/", "derivatives"),
+        ("Attribution-NonCommercial-NoDerivs", "derivatives"),
+        ("CC BY, no derivatives", "derivatives"),
+        ("All rights reserved", "redistribution"),
+        ("© 2012 Ada", "redistribution"),
+        ("Public Domain Mark 1.0", ""),
+        ("CC BY-NC-SA 4.0", ""),
+        ("CC0", ""),
+        ("Attribution 4.0 (c) Linda Andersen", ""),
+        ("", ""),
+    ],
+)
+def test_what_a_licence_forbids(licence: str, forbidden: str) -> None:
+    assert forbidden_copy(licence) == forbidden

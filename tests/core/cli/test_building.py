@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 import os
 import signal
 import subprocess
@@ -182,3 +183,46 @@ def test_a_folder_of_one_kind_is_curated(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "3 with speech, 0 without, from 3 countries" in result.stdout
     assert "Not balanced: no clip without speech could be taken" in result.stdout
+
+
+def test_records_with_licences_are_cut_and_curated(tmp_path: Path) -> None:
+    folder = raw.write_collection(tmp_path / "raw", 3, ())
+    licences = ["CC BY-NC 4.0", "//creativecommons.org/licenses/by-nc-nd/4.0/", None]
+    lines = [
+        {"file_name": row["file"], "latitude": row["latitude"], "longitude": row["longitude"],
+         "author": "Ada", "licence": licence, "recording_date": "2012-07-00"}
+        for row, licence in zip(raw.read_csv(folder / "clips.csv"), licences, strict=True)
+    ]  # fmt: skip
+    lines.append({"file_name": "nowhere.wav", "latitude": None, "longitude": None})
+    (folder / "clips.csv").unlink()
+    text = "\n".join(map(json.dumps, lines))
+    (folder / "metadata.jsonl").write_text(text, encoding="utf-8")
+
+    out = tmp_path / "bench"
+    result = run("curate", folder, "-o", out, "--tagger", "none", "--workers", 1)
+    assert result.exit_code == 0, result.output
+    assert "1 of 4 records have no place and are left out (line 4)" in result.stderr
+    assert "1 out: the licence forbids derivatives or redistribution" in result.stdout
+    clips = raw.read_csv(out / "clips.csv")
+    assert sorted((row["licence"], row["author"], row["recorded"]) for row in clips) == [
+        ("", "Ada", "2012-07"),
+        ("CC BY-NC 4.0", "Ada", "2012-07"),
+    ]
+    reasons = {row["reason"]: row["detail"] for row in raw.read_csv(out / "report.csv")}
+    assert reasons["licence"] == "Its licence, CC BY-NC-ND 4.0, forbids derivatives."
+
+    parts = tmp_path / "parts"
+    cut = run("cut", folder, "-o", parts, "--min-duration-s", 1, "--source", "audiofolder")
+    assert cut.exit_code == 0, cut.output
+    assert "1 licence" in cut.stdout
+    assert len(raw.read_csv(parts / "clips.csv")) == 2
+
+
+def test_sources_are_listed_and_a_wrong_one_is_refused(tmp_path: Path) -> None:
+    listed = run("sources").stdout
+    assert all(f"\n{name} " in listed for name in ("clips", "xeno-canto", "geojson"))
+    table = tmp_path / "sounds.json"
+    table.write_text('[{"id": 1, "geotag": "1 2"}]', encoding="utf-8")
+    result = run("curate", table, "-o", tmp_path / "out", "--source", "birds")
+    assert result.exit_code == 1
+    assert "There is no source 'birds'. Choose from: clips, agl1k," in result.stderr

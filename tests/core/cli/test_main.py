@@ -19,7 +19,7 @@ def test_version() -> None:
 @pytest.mark.parametrize(
     "command",
     ["score", "validate", "baseline", "compare", "fetch", "serve", "review", "filter", "tag",
-     "curate", "models", "models install", "localizability", "localizability rate",
+     "sources", "curate", "models", "models install", "localizability", "localizability rate",
      "localizability fit", "localizability report"],
 )  # fmt: skip
 def test_every_command_explains_itself(command: str) -> None:
