@@ -35,9 +35,9 @@ class DailySchedule:
     def __init__(self, benchmark: Benchmark, secret: bytes, epoch: date = DAILY_EPOCH) -> None:
         self._secret = secret
         self.epoch = epoch
-        self.rest_days = min(DAILY_REST_DAYS, len(benchmark) // (2 * CLIPS_PER_ROUND))
+        self.rest_days = min(DAILY_REST_DAYS, len(benchmark.in_play) // (2 * CLIPS_PER_ROUND))
         self._benchmark = benchmark
-        self._keys = sorted(clip.key for clip in benchmark.clips)
+        self._keys = sorted(benchmark.in_play)
         homes = zip(self._keys, map(self._home, self._keys), strict=True)
         self._homes = {key: home for key, home in homes if all(home)}
         self._days: list[tuple[str, ...]] = []

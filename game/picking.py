@@ -73,14 +73,15 @@ def fitting(benchmark: Benchmark, filters: Filters) -> list[str]:
     return [
         clip.key
         for position, clip in enumerate(benchmark.clips)
-        if (wanted is None or speech[position] == wanted)
+        if clip.key not in benchmark.out_of_play
+        and (wanted is None or speech[position] == wanted)
         and filters.continent in ("", benchmark.continents[position])
     ]
 
 
 def round_continents(benchmark: Benchmark) -> dict[str, int]:
-    """The number of clips of each continent, sorted by name."""
-    counts = Counter(benchmark.continents)
+    """The number of clips of each continent that are played, sorted by name."""
+    counts = Counter(benchmark.continents[benchmark.index[key]] for key in benchmark.in_play)
     return {name: counts[name] for name in sorted(counts) if name}
 
 

@@ -100,7 +100,7 @@ class ClipReplacement:
         self._replaced.add(step)
 
     def _prepared(self, benchmark: Benchmark, key: str) -> PreparedSound | None:
-        if key not in benchmark or self._is_lost(benchmark, key):
+        if key not in benchmark or key in benchmark.out_of_play or self._is_lost(benchmark, key):
             return None
         try:
             return self._clips.prepare(benchmark, key)

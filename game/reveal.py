@@ -73,7 +73,7 @@ def _reveal(
         position=guess.position,
         action=str(guess.action),
         key=clip.key,
-        title=clip.title,
+        title=clip.title if benchmark.shows_titles else "",
         label=place_label(clip),
         lat=clip.lat,
         lon=clip.lon,

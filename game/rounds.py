@@ -80,8 +80,8 @@ class Game:
         return player_id
 
     def n_clips(self, benchmark: str) -> int:
-        """The number of clips of a benchmark."""
-        return len(self._content.benchmark(benchmark))
+        """The number of clips of a benchmark that are played."""
+        return len(self._content.benchmark(benchmark).in_play)
 
     def continents(self, benchmark: str) -> dict[str, int]:
         """The continents of a benchmark, and how many clips each has."""

@@ -65,9 +65,9 @@ class RoundFactory:
     ) -> OpenRound:
         """The daily five of a UTC day, today's by default."""
         source, date_ = self._content.benchmark(slug), self._past_day(day)
-        if len(source) < CLIPS_PER_ROUND:
+        if len(source.in_play) < CLIPS_PER_ROUND:
             raise Agl1kError(
-                f"{source.name} has too few clips for a daily five: {len(source)}. "
+                f"{source.name} has too few clips for a daily five: {len(source.in_play)}. "
                 "Play a free round, or choose another benchmark."
             )
         five, label = self._five(source, date_), date_.isoformat()

@@ -232,9 +232,12 @@ def test_only_the_settings_read_our_variables() -> None:
 
 def test_the_documented_benchmark_loads_as_the_document_says(tmp_path: Path) -> None:
     document = text_of("docs/benchmark-format.md")
-    table, info, tags = re.findall(r"^```(?:csv|json)\n(.*?)^```", document, re.DOTALL | re.M)
+    table, info, left_out, tags = re.findall(
+        r"^```(?:csv|json)\n(.*?)^```", document, re.DOTALL | re.M
+    )
     (tmp_path / "clips.csv").write_text(table, encoding="utf-8")
     (tmp_path / "benchmark.json").write_text(info, encoding="utf-8")
+    (tmp_path / "out_of_play.csv").write_text(left_out, encoding="utf-8")
     (tmp_path / "tags.json").write_text(tags, encoding="utf-8")
     tree = re.search(r"^```\nmy-sounds/\n(.*?)^```", document, re.DOTALL | re.M)
     assert tree is not None
@@ -248,6 +251,7 @@ def test_the_documented_benchmark_loads_as_the_document_says(tmp_path: Path) -> 
 
     assert (benchmark.slug, benchmark.name, benchmark.version) == ("my-sounds", "My sounds", "2")
     assert benchmark.notice == json.loads(info)["notice"]
+    assert [*benchmark.out_of_play] == [clip.key for clip in benchmark.clips[:2]]
     told = read_tags(tmp_path)
     assert (told.tagger, told.theta) == ({"name": "yamnet"}, 1.0)
     assert told.clips.keys() <= benchmark.index.keys()

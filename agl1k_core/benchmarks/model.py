@@ -142,6 +142,10 @@ class Benchmark:
         ISO codes for which the benchmark's labels use another code, and that code.
     remarks
         Sentences on what was left out when its table was read.
+    out_of_play
+        Clips that the game leaves out, by key, and the reason; they count on the board.
+    shows_titles
+        Whether the game shows the recordists' titles after a guess.
 
     Examples
     --------
@@ -164,6 +168,8 @@ class Benchmark:
     audio_url: str | None = None
     country_aliases: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    out_of_play: Mapping[str, str] = field(default_factory=dict)
+    shows_titles: bool = False
 
     def __repr__(self) -> str:
         return f"<Benchmark {self.slug}: {len(self):,} clips>"
@@ -182,6 +188,11 @@ class Benchmark:
     def index(self) -> Mapping[str, int]:
         """Position in ``clips`` of each key."""
         return {clip.key: position for position, clip in enumerate(self.clips)}
+
+    @cached_property
+    def in_play(self) -> tuple[str, ...]:
+        """The keys of the clips that the game may use, in the table's order."""
+        return tuple(key for key in self.index if key not in self.out_of_play)
 
     def resolve(self, key: str) -> str | None:
         """The key of the clip that a key in a prediction file means, or None.

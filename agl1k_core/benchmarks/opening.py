@@ -9,6 +9,7 @@ from pathlib import Path
 from agl1k_core import places
 from agl1k_core.benchmarks.csv_tables import FOLDER_REQUIRED, CsvTable
 from agl1k_core.benchmarks.model import Benchmark
+from agl1k_core.benchmarks.out_of_play import read_out_of_play
 from agl1k_core.benchmarks.sources import (
     SOURCES,
     Document,
@@ -149,13 +150,16 @@ def _of_source(document: Document, source: Source | None, recordings: Path | Non
     path = document.path
     name = _name(path, source)
     slug = places.fold(name).replace(" ", "-")
+    clips = with_labels(read.clips)
+    folder = None if is_standard_input(path) else path.parent
     return Benchmark(
         slug=f"{slug}-{source.name}" if slug in ("demo", PUBLISHED_SLUG) else slug,
         name=name,
         version="1",
-        clips=with_labels(read.clips),
+        clips=clips,
         audio_dir=recordings or _beside(path) or path.parent,
         remarks=read.remarks,
+        out_of_play=read_out_of_play(clips, folder),
     )
 
 

@@ -26,9 +26,10 @@ from agl1k_core.benchmarks.csv_tables import (
     read_rows,
 )
 from agl1k_core.benchmarks.model import CLASSES, Benchmark, Clip
+from agl1k_core.benchmarks.out_of_play import read_out_of_play
 from agl1k_core.errors import Agl1kError, Problem, Problems
 from agl1k_core.file_names import shown, written
-from agl1k_core.inputs import name_of
+from agl1k_core.inputs import is_standard_input, name_of
 
 PUBLISHED_SLUG = "agl1k"
 PUBLISHED_FILE = "geoLocalization_schema.csv"
@@ -91,15 +92,19 @@ def read_published(
     <Benchmark agl1k: 1,444 clips>
     """
     names = {**CLASSES, "file": "mp3name", "duration_s": "mp3seconds"}
+    clips = _with_pages(_read_clips(table, _published_columns, names))
+    path = table.path if isinstance(table, CsvTable) else table
+    folder = None if is_standard_input(path) else path.parent
     return Benchmark(
         slug=PUBLISHED_SLUG,
         name="AGL1K",
         version="1",
-        clips=_read_clips(table, _published_columns, names),
+        clips=clips,
         notice="AGL1K: recordings from radio aporee, published for research purposes.",
         audio_dir=audio_dir,
         audio_url=audio_url,
         country_aliases=_country_aliases(PUBLISHED_SLUG),
+        out_of_play=read_out_of_play(clips, folder, PUBLISHED_SLUG),
     )
 
 
@@ -147,6 +152,25 @@ def read_folder(folder: Path, table: Path | CsvTable | None = None) -> Benchmark
         notice=info.get("notice", ""),
         audio_dir=folder,
         country_aliases=_country_aliases(slug),
+        out_of_play=read_out_of_play(clips, folder),
+        shows_titles=_shows_titles(info),
+    )
+
+
+def _shows_titles(info: Mapping[str, str]) -> bool:
+    choice = info.get("titles", "hide")
+    if choice not in ("show", "hide"):
+        raise Agl1kError(f'{FOLDER_INFO}: "titles" is {choice!r}. Set it to "show" or "hide".')
+    return choice == "show"
+
+
+def _with_pages(clips: tuple[Clip, ...]) -> tuple[Clip, ...]:
+    """The clips with the pages of radio aporee's archive, which name recordist and licence."""
+    return tuple(
+        replace(clip, url=f"https://archive.org/details/{clip.key}")
+        if clip.key.startswith("aporee_")
+        else clip
+        for clip in clips
     )
 
 

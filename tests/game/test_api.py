@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,7 @@ def test_no_answer_before_the_guess_has_the_place(
             api.ask("timeup", fragments=fragments),
         ):
             assert not [secret for secret in secrets_of(toy) if secret in asked.text]
-    assert api.do("guess", latitude=0, longitude=0)["reveal"]["title"].startswith("Titleof")
+    assert api.do("guess", latitude=0, longitude=0)["reveal"]["key"].startswith("secretkey")
 
 
 def test_the_state_after_a_reload(api: Api) -> None:
@@ -420,6 +421,23 @@ def test_a_broken_report_tells_no_place(new_game: Callable[..., Game], toy: Benc
     assert (finished["phase"], finished["max_total"]) == ("finished", 0)
     assert {(one["latitude"], one["key"]) for one in finished["reveals"]} == {(None, "")}
     assert api.look_up("state?fragments=1").json()["map"]["rounds"] == []
+
+
+@pytest.mark.parametrize("shows", [False, True])
+def test_titles_are_the_keepers_to_show(
+    new_game: Callable[..., Game], toy: Benchmark, *, shows: bool
+) -> None:
+    titled = replace(toy, shows_titles=shows)
+    api = Api(TestClient(app_of(new_game(benchmarks={toy.slug: titled}), toy.slug)))
+    api.do("open")
+    told = [api.ask("skip"), api.look_up("state?fragments=1")]
+    for _ in range(4):
+        api.do("next")
+        api.do("skip")
+    told += [api.ask("next"), api.look_up("state?fragments=1")]
+    assert [("Titleof" in answer.text) for answer in told] == [shows] * 4
+    assert "Recorded by Authorof" in told[1].text
+    assert "https://sounds.example/recordingof" in told[1].text
 
 
 def test_a_broken_clip_is_missing_from_the_map_of_the_round(api: Api) -> None:

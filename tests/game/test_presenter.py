@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
-from agl1k_core.benchmarks import Clip
+from agl1k_core.benchmarks import Benchmark, Clip
 from game.rounds import Game
 from game.tokens import Tokens
 from game.views import Outline
@@ -27,7 +27,10 @@ def leaks(view: object, clip: Clip) -> list[str]:
 
 @pytest.mark.parametrize("timer_s", [None, 30])
 @pytest.mark.parametrize("mode", ["free", "daily", "challenge"])
-def test_no_view_reveals_a_clip_before_its_guess(game: Game, mode: str, timer_s: int) -> None:
+def test_no_view_reveals_a_clip_before_its_guess(
+    new_game: Callable[..., Game], toy: Benchmark, mode: str, timer_s: int
+) -> None:
+    game = new_game(benchmarks={toy.slug: replace(toy, shows_titles=True)})
     player = game.new_player()
     if mode == "challenge":
         other = game.new_player()

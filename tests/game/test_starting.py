@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,31 @@ def test_a_daily_that_was_played_stays_what_it_was(
     assert played(b"another secret of tests", "2026-03-01") == before
     later = played(b"another secret of tests", "2026-03-02")
     assert played(SECRET, "2026-03-02") == later
+
+
+def test_clips_out_of_play_are_in_no_round(
+    new_game: Callable[..., Game], toy: Benchmark, clock: Clock
+) -> None:
+    """Nor in one that had them before: another clip takes their place."""
+    whole = new_game()
+    player, friend = whole.new_player(), whole.new_player()
+    daily = played_by(whole)
+    finished = play(whole, player, whole.start_free(player, "toy"))
+    free = keys_of(finished)
+    left_out = {*daily[:2], *free[:2]}
+    keepers = replace(toy, out_of_play=dict.fromkeys(left_out, "asked"))
+    game = new_game(benchmarks={"toy": keepers})
+    assert game.n_clips("toy") == 40 - len(left_out)
+    assert sum(game.continents("toy").values()) == 40 - len(left_out)
+    code = summary_of(finished).code
+    rounds = [keys_of(play(game, friend, game.start_challenge(friend, code))), played_by(game)]
+    for _ in range(8):
+        rounds.append(keys_of(play(game, player, game.start_free(player, "toy"))))
+        clock.forward(days=1)
+        rounds.append(played_by(game))
+    assert not left_out & {key for keys in rounds for key in keys}
+    assert {*free} - left_out <= {*rounds[0]}
+    assert {*daily} - left_out <= {*rounds[1]}
 
 
 def test_the_day_changes_at_midnight_utc(game: Game, clock: Clock) -> None:
