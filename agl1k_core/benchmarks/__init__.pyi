@@ -13,7 +13,7 @@ from .registry import (
     open_registry,
     published_table,
 )
-from .sources import forbidden_copy, time_of
+from .sources import forbidden_copy, recorded_text, time_of
 from .tables import (
     CREDITS,
     FOLDER_INFO,
@@ -43,6 +43,7 @@ __all__ = [
     "open_table",
     "table_in",
     "forbidden_copy",
+    "recorded_text",
     "time_of",
     "FOLDER_TABLE",
     "FOLDER_INFO",

@@ -60,7 +60,13 @@ class TableRow:
         """A field without surrounding spaces; empty if there is no such column."""
         return self.fields.get(name, "").strip()
 
-    def number(self, name: str, lowest: float, highest: float = math.inf) -> float | None:
+    def number(
+        self,
+        name: str,
+        lowest: float,
+        highest: float = math.inf,
+        todo: str = "Correct the field",
+    ) -> float | None:
         """A field as a number, None if it is empty; anything else is a problem."""
         text = self.text(name)
         if not text:
@@ -69,7 +75,7 @@ class TableRow:
         if not (lowest <= value <= highest and math.isfinite(value)):
             limits = f"from {lowest:g} to {highest:g}"
             limits = limits if math.isfinite(highest) else f"of {lowest:g} or more"
-            self.problem(name, f"{text[:40]!r} is not a number {limits}", "Correct the field")
+            self.problem(name, f"{text[:40]!r} is not a number {limits}", todo)
         return value
 
     def problem(self, name: str, found: str, todo: str) -> None:

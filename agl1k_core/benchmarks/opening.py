@@ -37,7 +37,7 @@ TABLES = (FOLDER_TABLE, "metadata.jsonl", "metadata.csv")
 
 _OWN = "clips"
 #: Columns by which the published table is told from SoundingEarth's, from which it was made.
-_OF_PUBLISHED = {"short_key", "mp3seconds", "human_sounds", "source_ambiguous_sounds"}
+_OF_PUBLISHED = {"human_sounds", "natural_sounds", "sounds_of_things", "source_ambiguous_sounds"}
 #: The kinds of tables by name: what each is, and what it needs.
 KINDS: Mapping[str, tuple[str, str]] = {
     _OWN: ("Our own table, clips.csv", "key, latitude, longitude, file"),

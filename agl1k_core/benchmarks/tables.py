@@ -51,6 +51,7 @@ _BROKEN_COLUMNS = tuple(
     for name in _PUBLISHED_COLUMNS
     if name != "environment_and_background"
 )
+_LONGITUDE = "Correct the field; subtract 360 from longitudes of 180 to 360"
 _NO_CLIPS = Problem("the table has no clips", "Add a header and one line per clip")
 
 
@@ -262,7 +263,7 @@ def _clip(row: TableRow, names: Mapping[str, str]) -> Clip:
     return Clip(
         key=row.text("key"),
         lat=_coordinate(row, "latitude", 90),
-        lon=_coordinate(row, "longitude", 180),
+        lon=_coordinate(row, "longitude", 180, _LONGITUDE),
         city=row.text("city"),
         country=row.text("country"),
         continent=row.text("continent"),
@@ -276,8 +277,8 @@ def _clip(row: TableRow, names: Mapping[str, str]) -> Clip:
     )
 
 
-def _coordinate(row: TableRow, name: str, limit: float) -> float:
-    value = row.number(name, -limit, limit)
+def _coordinate(row: TableRow, name: str, limit: float, todo: str = "Correct the field") -> float:
+    value = row.number(name, -limit, limit, todo)
     if value is None:
         row.problem(name, "it is empty", "Give the coordinate in degrees")
         return math.nan

@@ -3,7 +3,7 @@
 from .documents import Document, Record, document_of, read_document
 from .kinds import SOURCES, Source, kind_of, read_clips
 from .licences import forbidden_copy
-from .values import time_of
+from .values import recorded_text, time_of
 
 __all__ = [
     "SOURCES",
@@ -15,5 +15,6 @@ __all__ = [
     "read_document",
     "document_of",
     "forbidden_copy",
+    "recorded_text",
     "time_of",
 ]

@@ -87,7 +87,7 @@ def read_document(path: Path) -> Document | CsvTable:
     """
     problems = Problems(name_of(path))
     text = read_text(path, problems)
-    if text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
+    if text.lstrip("\ufeff \t\r\n").startswith(("{", "[")) or _is_lines(text):
         return _of_json(path, text, problems)
     return csv_of(path, text, problems)
 
@@ -157,7 +157,7 @@ def _of_line(line: str, number: int, problems: Problems) -> Record | None:
     if not isinstance(value, dict):
         problems.add(Problem("this is no JSON object", todo, line=number))
         return None
-    return Record(_lower(value), line=number)
+    return Record(lower_names(value), line=number)
 
 
 def _of_tree(path: Path, tree: Any, problems: Problems) -> Document:
@@ -175,7 +175,11 @@ def _wrapper(tree: Any) -> str:
     """The name of the list that an object holds, if it is no record itself."""
     if not isinstance(tree, dict):
         return ""
-    return next((name for name in LISTS if isinstance(tree.get(name), list)), "")
+    return next((name for name in LISTS if _is_list_of_objects(tree.get(name))), "")
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and (not value or any(isinstance(one, dict) for one in value))
 
 
 def _page(page: Any, wrapper: str) -> list[Any]:
@@ -187,7 +191,7 @@ def _page(page: Any, wrapper: str) -> list[Any]:
 def _of_list(items: Iterable[Any], problems: Problems) -> Iterator[Record]:
     for number, item in enumerate(items, 1):
         if isinstance(item, dict):
-            yield Record(_lower(item), number=number)
+            yield Record(lower_names(item), number=number)
         else:
             todo = "Correct or remove the record"
             problems.add(Problem(f"{str(item)[:40]!r} is no JSON object", todo, record=number))
@@ -203,5 +207,6 @@ def _document(
     return Document(path, tuple(records), problems, wrapper, beside or {})
 
 
-def _lower(item: Mapping[str, Any]) -> dict[str, Any]:
+def lower_names(item: Mapping[str, Any]) -> dict[str, Any]:
+    """An object with its names in lower case."""
     return {name.casefold(): value for name, value in item.items()}

@@ -21,6 +21,8 @@ from agl1k_core.benchmarks.sources.values import (
 from agl1k_core.errors import Problem
 
 _POINT = "point"
+_UNCERTAINTY_M = ("location_uncertainty", "positional_accuracy", "coordinateuncertaintyinmeters")
+_VAGUE_M = 1000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,9 @@ SOURCES = (
         "geojson",
         "GeoJSON points",
         "a FeatureCollection of points; properties key or id, and file",
-        lambda document: document.wrapper == "features",
+        lambda document: (
+            document.wrapper == "features" or _has(document.names, "geometry", "properties")
+        ),
         _of_records(readers.geojson),
     ),
     Source(
@@ -168,6 +172,12 @@ class _Draft:
         return odd or not missing
 
     @property
+    def uncertainty_m(self) -> float:
+        """How far the place may be from the true one, NaN if that is not known."""
+        known = (self.record.fields.get(name) for name in _UNCERTAINTY_M)
+        return next((number_of(value) for value in known if not is_nothing(value)), math.nan)
+
+    @property
     def recorded(self) -> str | None:
         """When it was recorded, as far as known; None if that cannot be read."""
         return recorded_text(text_of(self.fields["date"]), text_of(self.fields["time"]))
@@ -257,14 +267,17 @@ def _remarks(
             f" ({_where(without)})."  # fmt: skip
     if around:
         yield f"{name}: longitudes from 0 to 360 were read as −180 to 180."
+    vague = [draft.record for draft in placed if draft.uncertainty_m > _VAGUE_M]
+    if vague:
+        yield f"{name}: the place is uncertain by more than 1 km in {_where(vague)}."
     odd = [draft.record for draft in placed if draft.recorded is None]
     if odd:
-        yield f"{name}: dates that are none are left empty ({_where(odd)})."
+        yield f"{name}: the date cannot be read, and is left empty, in {_where(odd)}."
 
 
 def _where(records: list[Record]) -> str:
-    """The places of the first few records."""
+    """The places of the first few records, and how many more there are."""
     word = "line" if records[0].line else "record"
     places = ", ".join(str(record.line or record.number) for record in records[:5])
-    more = ", …" if len(records) > 5 else ""
+    more = f" and {len(records) - 5:,} more" if len(records) > 5 else ""
     return f"{word}{'s' if len(records) > 1 else ''} {places}{more}"

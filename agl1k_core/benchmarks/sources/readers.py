@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from agl1k_core.benchmarks.sources.documents import Document, Record
+from agl1k_core.benchmarks.sources.documents import Document, Record, lower_names
 from agl1k_core.benchmarks.sources.licences import licence_name, with_mark
 from agl1k_core.benchmarks.sources.values import is_nothing, number_of, text_of
 
@@ -125,7 +125,6 @@ def inatsounds(document: Document) -> Reader:
         licence = text_of(record.fields.get("license"))
         return {
             **found,
-            "key": record.fields.get("id") if "id" in record.fields else found["key"],
             "licence": licence_name(licences.get(licence, licence)),
             "title": species.get(text_of(record.fields.get("id")), found["title"]),
         }
@@ -137,8 +136,8 @@ def geojson(record: Record) -> Fields:
     """A feature of GeoJSON: its point, and its properties by common names."""
     fields = record.fields
     properties = fields.get("properties")
-    lower = {name.casefold(): value for name, value in (properties or {}).items()}
-    found = common(Record({"id": fields.get("id"), **lower}, number=record.number))
+    lower = lower_names(properties) if isinstance(properties, dict) else {}
+    found = common(Record({"id": fields.get("id"), **lower}))
     geometry = fields.get("geometry")
     if not isinstance(geometry, dict):
         return {**found, "latitude": None, "longitude": None}
@@ -171,7 +170,7 @@ def point_of(value: Any) -> tuple[Any, Any]:
     if is_nothing(value):
         return None, None
     if isinstance(value, dict):
-        lower = {name.casefold(): inside for name, inside in value.items()}
+        lower = lower_names(value)
         if lower.get("type") == "Point" and isinstance(lower.get("coordinates"), list):
             longitude, latitude = (*lower["coordinates"], None, None)[:2]
             return latitude, longitude
@@ -189,7 +188,8 @@ def _first(fields: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 
 def _stem(name: Any) -> str:
     """A key made of the path of a recording, without its suffix."""
-    return str(PurePosixPath(text_of(name)).with_suffix("")) if text_of(name) else ""
+    path = text_of(name)
+    return path.removesuffix(PurePosixPath(path).suffix)
 
 
 def _address(value: Any) -> str:

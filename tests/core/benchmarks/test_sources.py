@@ -8,8 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from agl1k_core.benchmarks import KINDS, Benchmark, forbidden_copy, load_benchmark
+from agl1k_core.benchmarks import (
+    KINDS,
+    Benchmark,
+    forbidden_copy,
+    load_benchmark,
+    recorded_text,
+    time_of,
+)
 from agl1k_core.errors import Agl1kError, FileRefusedError
 
 XENO_CANTO = {
@@ -19,6 +28,14 @@ XENO_CANTO = {
     "file-name": "XC694038-wren.mp3", "lic": "//creativecommons.org/licenses/by-nc-nd/4.0/",
     "length": "1:07", "date": "2008-07-00", "time": "08:15",
 }  # fmt: skip
+NAMES = st.sampled_from(
+    ["id", "key", "lat", "lng", "latitude", "longitude", "file_name", "file", "geotag", "date",
+     "recordings", "audio", "features", "results", "geometry", "properties", "type", "coordinates",
+     "location", "licence", "licenses", "categories", "annotations", "user", "adapt", "length"]
+)  # fmt: skip
+EARTH_HEADER = (
+    "key,short_key,longitude,latitude,altitude,description,title,mp3name,mp3seconds,creator,date"
+)
 FREESOUND = {
     "id": 5, "name": "rain", "geotag": "41.2 2.16", "username": "ada", "type": "wav",
     "license": "http://creativecommons.org/licenses/by/4.0/", "created": "2014-04-16T20:07:11",
@@ -131,10 +148,39 @@ def test_soundingearth_and_audiofolder(tmp_path: Path) -> None:
     (clip,) = benchmark.clips
     assert (clip.key, clip.lon, clip.file_name) == ("ap_1", -36.5, "a.mp3")
     assert (clip.author, clip.licence, clip.recorded) == ("Ada", "CC BY 3.0", "")
-    assert benchmark.remarks == ("metadata.csv: dates that are none are left empty (line 2).",)
+    assert benchmark.remarks == (
+        "metadata.csv: the date cannot be read, and is left empty, in line 2.",
+    )
     written(tmp_path / "hf" / "metadata.csv", "file_name,latitude,longitude\nx/a.wav,1,2\n")
     of_folder = load_benchmark(tmp_path / "hf")
     assert (of_folder.slug, of_folder.clips[0].key) == ("hf", "x/a")
+
+
+def test_soundingearth_is_told_from_the_table_that_was_made_from_it(tmp_path: Path) -> None:
+    text = f"{EARTH_HEADER}\nap_1,1,-36.5,-15,0,,Sea,a.mp3,61.5,Ada,2011-03-00\n"
+    (clip,) = loaded(tmp_path / "earth" / "metadata.csv", text).clips
+    assert (clip.author, clip.duration_s, clip.recorded) == ("Ada", 61.5, "2011-03")
+
+
+def test_geojson_sequence(tmp_path: Path) -> None:
+    lines = [
+        {"type": "Feature", "properties": {"file": f"{n}.wav"},
+         "geometry": {"type": "Point", "coordinates": [10 + n, n]}}
+        for n in range(2)
+    ]  # fmt: skip
+    benchmark = loaded(tmp_path / "map.jsonl", lines)
+    assert [(clip.key, clip.lat, clip.lon) for clip in benchmark.clips] == [
+        ("0", 0, 10),
+        ("1", 1, 11),
+    ]
+
+
+def test_vague_places_are_counted(tmp_path: Path) -> None:
+    frog = {"id": None, "file_name": "a/b.wav", "latitude": 1, "longitude": 2}
+    near, far = {**frog, "location_uncertainty": 12}, {**frog, "location_uncertainty": 28000}
+    benchmark = loaded(tmp_path / "v.json", {"audio": [near, {**far, "file_name": "c.wav"}]})
+    assert [clip.key for clip in benchmark.clips] == ["a/b", "c"]
+    assert benchmark.remarks == ("v.json: the place is uncertain by more than 1 km in record 2.",)
 
 
 def test_geojson(tmp_path: Path) -> None:
@@ -165,6 +211,45 @@ def test_every_problem_at_once_with_its_line(tmp_path: Path) -> None:
     ]
     assert "not JSON" in str(error)
     assert "the key is already on line 1" in str(error)
+
+
+def test_a_first_line_that_is_broken(tmp_path: Path) -> None:
+    lines = ["file_name", *(json.dumps({**APOREE, "file_name": f"{n}.mp3"}) for n in range(3))]
+    error = refusal_of(tmp_path / "metadata.jsonl", "\n".join(lines))
+    assert [one.line for one in error.problems] == [1]
+
+
+def test_a_broken_line_of_a_table(tmp_path: Path) -> None:
+    text = "file_name,latitude,longitude\na.wav,1,2\nb.wav,1\nc.wav,1,x\n"
+    error = refusal_of(tmp_path / "metadata.csv", text)
+    assert [one.line for one in error.problems] == [3, 4]
+
+
+def test_our_own_table_says_what_to_do_about_longitudes_to_360(tmp_path: Path) -> None:
+    error = refusal_of(tmp_path / "clips.csv", "key,latitude,longitude,file\na,1,323.5,a.wav\n")
+    assert "line 2, clip a, field longitude" in str(error)
+    assert "subtract 360" in str(error)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=8),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(NAMES, inside, max_size=6),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(tree=VALUES, kind=st.sampled_from(["", *KINDS]))
+def test_any_json_is_read_or_refused(
+    tree: object, kind: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = written(tmp_path_factory.getbasetemp() / "any.json", json.dumps(tree))
+    try:
+        benchmark = load_benchmark(f"{kind}:{path}" if kind else path)
+    except Agl1kError:
+        return
+    assert all(abs(clip.lat) <= 90 and abs(clip.lon) <= 180 for clip in benchmark.clips)
+    assert len(benchmark) == len({*benchmark.index}) > 0
 
 
 def test_longitudes_to_360_are_read_if_none_is_negative(tmp_path: Path) -> None:
@@ -232,6 +317,43 @@ def test_cut_json_names_its_line(tmp_path: Path) -> None:
 
 def test_our_own_tables_are_among_the_kinds() -> None:
     assert list(KINDS)[:2] == ["clips", "agl1k"]
+
+
+@pytest.mark.parametrize(
+    ("date", "clock", "recorded"),
+    [
+        ("2008-07-00", "08:15", "2008-07"),
+        ("2008-00-00", "", "2008"),
+        ("0000-00-00", "08:15", ""),
+        ("2009-05-03", "8:15", "2009-05-03T08:15"),
+        ("2009-05-03", "?", "2009-05-03"),
+        ("2009-05-03", "25:61", "2009-05-03"),
+        ("2009-05-03 08:15:30", "", "2009-05-03T08:15:30"),
+        ("2009-05-03T08:15:30.25Z", "", "2009-05-03T08:15:30Z"),
+        ("2009/5/3", "", "2009-05-03"),
+        ("2009", "", "2009"),
+        ("2009-13-00", "", ""),
+        ("03.05.2009", "", ""),
+        ("last May", "", ""),
+        (None, None, ""),
+    ],
+)
+def test_dates(tmp_path: Path, date: object, clock: object, recorded: str) -> None:
+    record = {**XENO_CANTO, "date": date, "time": clock}
+    (clip,) = loaded(tmp_path / "xc.json", {"recordings": [record]}).clips
+    assert clip.recorded == recorded
+
+
+@given(
+    date=st.from_regex(
+        r"[0-9]{4}([-/.][0-9]{1,2}){0,2}([T ][0-9:]{1,8}([+-][0-9]{4}|Z)?)?", fullmatch=True
+    ),
+    clock=st.from_regex(r"[0-9]{1,2}[:.h][0-9]{2}(Z|[+-][0-9:]{4,5})?", fullmatch=True),
+)
+def test_a_date_that_was_read_is_a_time_or_a_day_that_is_not_known(date: str, clock: str) -> None:
+    recorded = recorded_text(date, clock)
+    if recorded:
+        assert time_of(recorded) is not None or len(recorded) <= 7
 
 
 # --- licences -----------------------------------------------------------------------------------
