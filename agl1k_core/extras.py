@@ -13,6 +13,8 @@ from agl1k_core.errors import Agl1kError
 _EXTRAS = {
     "av": ("audio", "Reading recordings"),
     "plotly": ("figures", "Drawing figures"),
+    "folium": ("maps", "Drawing maps"),
+    "xstatic": ("maps", "Drawing maps"),
     "matplotlib": ("curate", "Drawing sound"),
     "librosa": ("agent", "Listening again"),
     "faster_whisper": ("speech", "Transcribing speech"),

@@ -54,12 +54,19 @@ def score(
     benchmark: BenchmarkOption = None,
     protocol: ProtocolOption = ProtocolName.STRICT,
     as_json: JsonOption = False,
+    map_file: Annotated[
+        Path | None, typer.Option("--map", help="Draw the errors on a map, as an HTML file.")
+    ] = None,
 ) -> None:
     """Score a prediction file, overall and per subset, with 95 % intervals."""
     from agl1k_core.cli import reports
 
     on = benchmark_of(benchmark)
     evaluation = scoring.evaluate(on, _read(file, on), protocol)
+    if map_file is not None:
+        from agl1k_core.cli.error_map import error_map
+
+        save_text(map_file, error_map(evaluation))
     if as_json:
         typer.echo(json.dumps(evaluation.to_dict(), allow_nan=False))
         return

@@ -19,7 +19,7 @@ _STEP_DEGREES = 0.1
 
 
 @cache
-def rings() -> tuple[FloatArray, ...]:
+def land_rings() -> tuple[FloatArray, ...]:
     """The rings of all land, each of shape (n, 2): longitude and latitude in degrees.
 
     Longitudes go on past ±180° where a ring crosses the date line.
@@ -31,7 +31,7 @@ def rings() -> tuple[FloatArray, ...]:
 def land_in_row(lat: float, lons: FloatArray) -> npt.NDArray[np.bool_]:
     """Which points of a parallel are on land."""
     crossings = np.zeros(len(lons), dtype=np.int64)
-    for ring in rings():
+    for ring in land_rings():
         for at in _crossings(ring, lat):
             # an even-odd rule on a line that goes around: count crossings to the west
             for turn in (-360.0, 0.0, 360.0):
@@ -69,7 +69,7 @@ def great_circle_km(chord: npt.ArrayLike) -> FloatArray:
 
 @cache
 def _coast() -> cKDTree:
-    points = np.concatenate([_densified(ring) for ring in rings()])
+    points = np.concatenate([_densified(ring) for ring in land_rings()])
     return cKDTree(unit_vectors(points[:, 1], points[:, 0]))
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from agl1k_core.listener.belief import Heard, Pin, believe, pin, pin_at, reason_for
 from agl1k_core.listener.grid import CELL_DEGREES, Grid, land_grid
-from agl1k_core.listener.land import rings
+from agl1k_core.listener.land import land_rings
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -108,7 +108,7 @@ def _y(lat: float) -> float:
 def _outline() -> str:
     """The path of all land; rings that cross the date line are drawn on both sides."""
     lines = []
-    for ring in rings():
+    for ring in land_rings():
         shifts = [0.0]
         shifts += [-360.0] if ring[:, 0].max() > 180 else []
         shifts += [360.0] if ring[:, 0].min() < -180 else []

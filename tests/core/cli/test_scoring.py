@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -12,7 +13,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from agl1k_core import benchmarks, scoring
+from agl1k_core.benchmarks import Benchmark, Clip
+from agl1k_core.cli.error_map import error_map
 from agl1k_core.cli.main import app
+from agl1k_core.predictions import read_predictions
 
 SHARED = Path(__file__).parents[4] / "shared" / "agl1k"
 
@@ -53,6 +57,26 @@ def test_score_json_is_one_object_with_the_documented_names(perfect: Path) -> No
     ].keys()
     assert told["metrics"]["distance_km"] < 1e-6
     assert told["metrics"]["country_accuracy"] == 1
+
+
+def test_score_draws_a_map_that_needs_no_network(perfect: Path, tmp_path: Path) -> None:
+    target = tmp_path / "errors.html"
+    result = run("score", perfect, "--map", target)
+    assert result.exit_code == 0, result.stderr
+    page = target.read_text("utf-8")
+    assert page.count("L.polyline(") == 24
+    assert page.count("demo_07: 0 km off") == 3  # the line and both places
+    loaded = re.findall(r"<(?:script|link)[^>]*?(?:src|href)=\"([^\"]*)", page)
+    assert loaded
+    assert all(address.startswith("data:text/") for address in loaded)
+
+
+def test_a_key_stays_text_on_the_map() -> None:
+    key = "`${alert(1)}`<b>\\"
+    benchmark = Benchmark("one", "One", "1", (Clip(key, 1.0, 2.0, "Lagos", "Nigeria", "Africa"),))
+    answers = read_predictions([{"key": key, "latitude": 3, "longitude": 4}], benchmark)
+    page = error_map(scoring.evaluate(benchmark, answers))
+    assert "&#96;&#36;{alert(1)}&#96;&lt;b&gt;&#92;: 313 km off" in page
 
 
 def test_score_as_text(perfect: Path) -> None:

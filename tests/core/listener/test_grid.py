@@ -14,7 +14,7 @@ from agl1k_core.listener.languages import language_name
 @pytest.fixture(scope="module")
 def outlines() -> shapely.Geometry:
     """All land, also where a ring runs past ±180°."""
-    rings = [shapely.Polygon(ring).buffer(0) for ring in land.rings()]
+    rings = [shapely.Polygon(ring).buffer(0) for ring in land.land_rings()]
     shifted = [shapely.affinity.translate(ring, x) for ring in rings for x in (-360, 0, 360)]
     outline = shapely.union_all(shifted)
     shapely.prepare(outline)
