@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from threading import Thread
-from typing import cast
+from typing import Any, cast
 
 from agl1k_core.errors import Agl1kError, UnavailableError
 from agl1k_core.file_names import shown_lines
@@ -51,7 +51,7 @@ from store.uploads import SharedUploads
 from ui import frame
 from ui.model_guess import ModelGuess
 from web import login
-from web.addresses import UnderPath, selected_tab
+from web.addresses import UnderPath, named_tab
 from web.gradio_adapter import n_sessions, upload_into
 from web.health import health_router
 from web.limits import BodyLimit, WholeTexts
@@ -253,7 +253,7 @@ def build_page(services: Services) -> gr.Blocks:
         notice = gr.HTML(padding=False, elem_classes="agl-news")
         tabs = _build_tabs(services)
         page.load(
-            lambda address: gr.update(selected=selected_tab(address, TABS)),
+            select_tab,
             gr.Textbox(visible=False),
             tabs,
             js="(_) => location.href",
@@ -261,6 +261,12 @@ def build_page(services: Services) -> gr.Blocks:
         )
         page.load(services.notice, None, notice, **QUIET)
     return cast(gr.Blocks, page)
+
+
+def select_tab(address: object) -> Any:
+    """Select the tab that the page's address names; without one, that of the visitor stays."""
+    named = named_tab(address, TABS)
+    return gr.update(selected=named) if named else gr.skip()
 
 
 def _build_tabs(services: Services) -> gr.Tabs:

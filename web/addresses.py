@@ -25,10 +25,10 @@ def query_of(address: object) -> dict[str, list[str]]:
         return {}
 
 
-def selected_tab(address: object, tabs: Sequence[str]) -> str:
-    """The tab that an address names with ``?tab=``; the first one otherwise."""
+def named_tab(address: object, tabs: Sequence[str]) -> str:
+    """The tab that an address names with ``?tab=``, or ""."""
     wanted = query_of(address).get("tab", [""])[0]
-    return wanted if wanted in tabs else tabs[0]
+    return wanted if wanted in tabs else ""
 
 
 def path_of(scope: Scope) -> str:

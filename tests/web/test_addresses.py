@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.staticfiles import StaticFiles
 from fastapi.testclient import TestClient
 
-from web.addresses import UnderPath, ending_with_slash, query_of, selected_tab
+from web.addresses import UnderPath, ending_with_slash, named_tab, query_of
 
 
 @pytest.mark.parametrize(
@@ -31,11 +31,11 @@ def test_query(address: object, query: dict[str, list[str]]) -> None:
 
 @pytest.mark.parametrize(
     ("address", "tab"),
-    [("http://x/?tab=board", "board"), ("http://x/", "play"), ("?tab=<b>", "play"),
-     ("http://[", "play"), (None, "play"), (7, "play")],
+    [("http://x/?tab=board", "board"), ("http://x/", ""), ("?tab=<b>", ""),
+     ("http://[", ""), (None, ""), (7, "")],
 )  # fmt: skip
 def test_the_tab_that_an_address_names(address: object, tab: str) -> None:
-    assert selected_tab(address, ("play", "board")) == tab
+    assert named_tab(address, ("play", "board")) == tab
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_a_key_stays_text_on_the_map() -> None:
     benchmark = Benchmark("one", "One", "1", (Clip(key, 1.0, 2.0, "Lagos", "Nigeria", "Africa"),))
     answers = read_predictions([{"key": key, "latitude": 3, "longitude": 4}], benchmark)
     page = error_map(scoring.evaluate(benchmark, answers))
-    assert "&#96;&#36;{alert(1)}&#96;&lt;b&gt;&#92;: 313 km off" in page
+    assert "&#96;&#36;{alert(1)}&#96;&lt;b&gt;&#92;: 314 km off" in page
 
 
 def test_score_as_text(perfect: Path) -> None:
