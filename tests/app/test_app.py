@@ -232,6 +232,9 @@ def test_rounds_and_published_files_are_limited_per_hour(tmp_path: Path) -> None
         file = {"path": path, "meta": {"_type": "gradio.FileData"}}
         told = client.post(
             "/gradio_api/run/publish",
-            json={"data": [file, "", "Model", "", "", "open", "", ""], "session_hash": "s"},
+            json={
+                "data": [file, "", "Model", "", "", "open", "", "", True, "", "", ""],
+                "session_hash": "s",
+            },
         )
         assert "its limit of files published is 0" in told.json()["error"]

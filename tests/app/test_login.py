@@ -80,7 +80,7 @@ def signed_in(space: AppProcess, provider: FakeOpenId, user: str) -> Visitor:
 
 def publish(visitor: Visitor, file: bytes, model: str) -> httpx.Response:
     event = visitor.event(visitor.find(elem_id="agl-publish"), "click")
-    about = [model, "", "", "open", "", ""]
+    about = [model, "", "", "open", "", "", True, "", "", None]
     nothing_asked = None
     upload = visitor.upload("answers.json", file)
     return visitor.call(event, nothing_asked, "demo", upload, *about)
