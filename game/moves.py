@@ -184,6 +184,7 @@ class Moves:
         """The step token; a page that has lost it continues the player's open round."""
         if round_token:
             return round_token
+        self._game.require_player(player)
         view = self._game.resume(player)
         if view is None:
             raise ConflictError("This page has lost its round. Start a new one.")

@@ -275,6 +275,13 @@ def test_any_json_is_answered_or_refused(http: TestClient, name: str, body: obje
     assert response.status_code == 200 or response.json()["error"]
 
 
+@pytest.mark.parametrize("name", ["guess", "timeup", "skip", "broken", "next"])
+def test_a_move_without_a_round_needs_a_player(http: TestClient, name: str) -> None:
+    pin = {"latitude": 1, "longitude": 2} if name in ("guess", "timeup") else {}
+    response = http.post(f"/api/play/{name}", json={"player": "nobody", **pin})
+    assert response.status_code == 401
+
+
 @pytest.mark.parametrize("media_type", ["text/plain", "application/x-www-form-urlencoded", ""])
 def test_forms_of_other_sites_are_refused(http: TestClient, media_type: str) -> None:
     response = http.post("/api/play/open", content=b"{}", headers={"Content-Type": media_type})
