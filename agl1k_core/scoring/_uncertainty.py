@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from agl1k_core.scoring import intervals
 from agl1k_core.scoring._clusters import clustered_means
-from agl1k_core.scoring._groups import Groups, balanced_means, quantiles
+from agl1k_core.scoring._groups import CellSums, Groups, balanced_means, quantiles
 from agl1k_core.scoring.intervals import Spread
 
 FloatArray = npt.NDArray[np.float64]
@@ -44,17 +44,23 @@ class Columns:
         return [c for c in range(self.values.shape[1]) if c not in self.measured]
 
 
-def mean_ends(columns: Columns, groups: Groups) -> tuple[FloatArray, FloatArray]:
+def mean_ends(columns: Columns, groups: Groups, sums: CellSums) -> tuple[FloatArray, FloatArray]:
     """The ends for all means, ``(n_groups, n_columns, 2)``, and for the balanced ones,
-    ``(n_groups, n_balanced, 2)``."""
+    ``(n_groups, n_balanced, 2)``; ``sums`` are those of the columns."""
     if columns.cluster is None:
-        return _independent(columns, groups)
+        return _independent(columns, groups, sums)
     return _clustered(columns, groups, columns.cluster)
 
 
-def quantile_ends(columns: Columns, groups: Groups, column: int, shares: FloatArray) -> FloatArray:
-    """The ends for quantiles of one column, ``(n_groups, n_shares, 2)``."""
-    in_order = groups.in_order(columns.values[:, column])
+def quantile_ends(
+    columns: Columns,
+    groups: Groups,
+    column: int,
+    in_order: Sequence[FloatArray],
+    shares: FloatArray,
+) -> FloatArray:
+    """The ends for quantiles of one column, ``(n_groups, n_shares, 2)``; ``in_order`` are its
+    numbers in each group."""
     if columns.cluster is None:
         n = np.array([[float(len(numbers))] for numbers in in_order])
         limits = intervals.share_ends(*np.broadcast_arrays(shares, n))
@@ -83,8 +89,8 @@ def _clustered_limits(
 # --- independent rows
 
 
-def _independent(columns: Columns, groups: Groups) -> tuple[FloatArray, FloatArray]:
-    sums, moments = groups.sums(columns.values), _cell_moments(columns, groups)
+def _independent(columns: Columns, groups: Groups, sums: CellSums) -> tuple[FloatArray, FloatArray]:
+    moments = _cell_moments(columns, groups)
     means, n = sums.means(groups.members)
     ends = _ends(columns, means, n, moments.of(groups.members).spread())
     parts, n_parts = sums.means(groups.crossed)
@@ -123,7 +129,8 @@ def _cell_moments(columns: Columns, groups: Groups) -> _CellMoments:
     sums = groups.sums(values)
     means = sums.totals / np.maximum(sums.counted, 1)
     centred = values - means[groups.cell]
-    powers = groups.sums(np.concatenate([centred**2, centred**3], axis=1)).totals
+    squares = centred * centred
+    powers = groups.sums(np.concatenate([squares, squares * centred], axis=1)).totals
     return _CellMoments(sums.counted, means, *np.split(powers, 2, axis=1))
 
 

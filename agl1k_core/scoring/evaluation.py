@@ -43,7 +43,7 @@ from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 from agl1k_core.predictions import Predictions
 from agl1k_core.scoring import _display, _uncertainty
-from agl1k_core.scoring._groups import Groups, balanced_means, quantiles
+from agl1k_core.scoring._groups import CellSums, Groups, balanced_means, quantiles
 from agl1k_core.scoring._uncertainty import Columns
 from agl1k_core.scoring.intervals import Interval
 from agl1k_core.scoring.protocols import Protocol, protocol_of
@@ -239,8 +239,9 @@ def evaluation_of(
     continents = [1 + list(subsets).index(name) for name in sorted({*benchmark.continents} - {""})]
     masks = [np.ones(len(benchmark), dtype=np.bool_), *subsets.values()]
     groups = Groups(masks, rows.clip, continents)
-    whole, *parts = _named(_metrics(rows, groups).tolist())
-    ends = _intervals(rows, groups) if intervals else [{}]
+    sums, in_order = groups.sums(rows.values), groups.in_order(rows.column("distance_km"))
+    whole, *parts = _named(_metrics(groups, sums, in_order).tolist())
+    ends = _intervals(rows, groups, sums, in_order) if intervals else [{}]
     statuses, *part_statuses = _status_counts(rows, groups)
     return Evaluation(
         benchmark=benchmark.slug,
@@ -265,23 +266,24 @@ def _status_counts(rows: ScoredRows, groups: Groups) -> list[dict[str, int]]:
     return [dict(zip(names, of_group, strict=True)) for of_group in counts]
 
 
-def _metrics(rows: ScoredRows, groups: Groups) -> FloatArray:
-    """All metrics of all groups, shape ``(n_groups, len(METRICS))``."""
-    sums = groups.sums(rows.values)
+def _metrics(groups: Groups, sums: CellSums, in_order: Sequence[FloatArray]) -> FloatArray:
+    """All metrics of all groups, shape ``(n_groups, len(METRICS))``; ``in_order`` are the
+    distances of each group."""
     means, _ = sums.means(groups.members)
     in_strata, _ = sums.columns(_BALANCED_COLUMNS).means(groups.crossed)
-    in_order, shares = groups.in_order(rows.column("distance_km")), list(QUARTILES.values())
-    quartiles = [quantiles(numbers, shares) for numbers in in_order]
+    quartiles = [quantiles(numbers, list(QUARTILES.values())) for numbers in in_order]
     return np.concatenate([means, quartiles, balanced_means(in_strata)], axis=1)
 
 
-def _intervals(rows: ScoredRows, groups: Groups) -> list[dict[str, Interval]]:
+def _intervals(
+    rows: ScoredRows, groups: Groups, sums: CellSums, in_order: Sequence[FloatArray]
+) -> list[dict[str, Interval]]:
     """The intervals of each group; NaN if the rows do not allow one."""
     distance, shares = CLIP_METRICS.index("distance_km"), np.array(list(QUARTILES.values()))
     measured = {CLIP_METRICS.index(name): bounds for name, bounds in MEASURED.items()}
     columns = Columns(rows.values, measured, _BALANCED_COLUMNS, rows.cluster)
-    means, balanced = _uncertainty.mean_ends(columns, groups)
-    quartiles = _uncertainty.quantile_ends(columns, groups, distance, shares)
+    means, balanced = _uncertainty.mean_ends(columns, groups, sums)
+    quartiles = _uncertainty.quantile_ends(columns, groups, distance, in_order, shares)
     ends = np.concatenate([means, quartiles, balanced], axis=1).tolist()
     return _named([Interval(low, high) for low, high in of_group] for of_group in ends)
 

@@ -42,5 +42,5 @@ def mean_interval(values: npt.ArrayLike, bounds: tuple[float, float] | None = No
     else:
         groups = Groups([np.ones(len(numbers), dtype=np.bool_)], np.arange(len(numbers)))
         columns = Columns(numbers[:, None], {0: bounds}, ())
-        ends = _uncertainty.mean_ends(columns, groups)[0][0, 0]
+        ends = _uncertainty.mean_ends(columns, groups, groups.sums(columns.values))[0][0, 0]
     return Interval(float(ends[0]), float(ends[1]))
