@@ -226,6 +226,11 @@ def upload_router(uploads: Uploads, address: str) -> APIRouter:
     async def upload(request: Request) -> Response:
         return await _uploaded(uploads, request)
 
+    @router.get(f"{address}_progress")
+    async def progress() -> Response:
+        # the page asks for it, and complains in the console if there is no answer
+        return Response('data: {"msg": "done"}\n\n', media_type="text/event-stream")
+
     return router
 
 

@@ -109,6 +109,12 @@ def test_an_upload_is_found_by_its_name(site: Site) -> None:
         site.uploads.find(first)
 
 
+def test_the_page_is_told_that_an_upload_needs_no_progress(site: Site) -> None:
+    response = site.http.get("/upload_progress", params={"upload_id": "any"})
+    assert response.headers["content-type"].startswith("text/event-stream")
+    assert response.text == 'data: {"msg": "done"}\n\n'
+
+
 @pytest.mark.parametrize(
     "name",
     ["../../etc/passwd", "/a", "", "..", ".x", "a/b", "x" * 300, "é ü.json", "\\\\host\\c.json",
