@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -130,7 +129,7 @@ class Board:
 
     def all_scored(self) -> Mapping[str, Evaluation]:
         """The evaluations of all rows that can be recomputed, by row id."""
-        return ChainMap(*(dict(part.scored) for part in self._parts()))
+        return {name: found for part in self._parts() for name, found in part.scored.items()}
 
     def submission(self, submission_id: str) -> Submission | None:
         """A submission of a row on the board, replaced ones included, or None."""
