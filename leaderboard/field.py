@@ -130,7 +130,8 @@ def _words(rows: Sequence[Row], column: Column, subset: str) -> str:
     parts = []
     if models:
         kind = "reported" if models[0].kind == "reported" else "scored here"
-        parts.append(f"Best of {len(models)} models: {said(models[0])} ({kind}).")
+        best = f"Best of {len(models)} models" if len(models) > 1 else "The only model"
+        parts.append(f"{best}: {said(models[0])} ({kind}).")
     others = [said(row) for row in rows if row.kind in ("people", "baseline")]
     if others:
         parts.append(f"For comparison: {', '.join(others)}.")

@@ -38,6 +38,7 @@ def test_halves_by_speech_average_to_the_whole(board: Board) -> None:
     add_model(board, "Near", 3.0)
     field = make_field(make_view(board, Query()))
     assert field is not None
+    assert field.words.startswith("The only model: Near")
     near = next(mark for mark in field.marks if mark.name == "Near")
     assert near.has_speech
     assert (near.speech + near.non_speech) / 2 == pytest.approx(near.at)
