@@ -234,7 +234,7 @@ class Board:
             of_row = standings.get(submission.row_id, Standing())
             if own.is_shown and of_row.is_shown:
                 found, why = self._found(submission, known)
-                scored.append(Scored(submission, of_row, found, why))
+                scored.append(Scored(submission, own, found, why))
         return Submitted.of(by_row(scored))
 
     def _found(

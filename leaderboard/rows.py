@@ -117,12 +117,13 @@ def scored_row(row_id: str, kind: Kind, model: str, scored: Evaluation, **more: 
         "benchmark_hash": scored.benchmark_hash,
         "scorer_version": scored.scorer_version,
         "file_sha256": scored.file_sha256,
-        "coverage": _coverage(scored),
+        "coverage": coverage_of(scored),
     }
     return Row(row_id, kind, model, **(fields | more))  # type: ignore[arg-type]
 
 
-def _coverage(scored: Evaluation) -> float:
+def coverage_of(scored: Evaluation) -> float:
+    """The share of the benchmark's clips that have a record; NaN if there are none."""
     missing = scored.statuses.get("missing", 0)
     return 1 - missing / scored.n_clips if scored.n_clips else math.nan
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from agl1k_core import scoring
 from agl1k_core.scoring import Evaluation, Interval
 from leaderboard.parts import Part
-from leaderboard.rows import File, Row, scored_row
+from leaderboard.rows import File, Row, coverage_of, scored_row
 from store.moderation import Decision, Standing
 from store.submissions import Submission
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """A submission, its evaluation, and what operators decided about it.
+    """A submission, what operators decided about it, and its evaluation.
 
     ``found`` is None if its file cannot be scored, with the reason in ``why``.
     """
@@ -78,8 +78,8 @@ def by_row(scored: Iterable[Scored]) -> dict[str, list[Scored]]:
 
 
 def until(of_row: Sequence[Scored], day: str) -> list[Scored]:
-    """Those that were published up to a day, YYYY-MM-DD; all if it is empty."""
-    return [one for one in of_row if not day or _published(one.submission) <= day]
+    """Those that were published up to a day, YYYY-MM-DD."""
+    return [one for one in of_row if _published(one.submission) <= day]
 
 
 def counting(of_row: Sequence[Scored]) -> list[Scored]:
@@ -100,7 +100,10 @@ def row_of(of_row: Sequence[Scored]) -> tuple[Row, Evaluation | None]:
     found = _together(runs)
     row = submission_row(last.submission, found if len(runs) > 1 and found else last.evaluation)
     row = replace(
-        moderated(row, last.standing),
+        row,
+        verified=_is_verified(of_row),
+        note=" ".join(map(_told, _decisions(of_row))),
+        coverage=min(coverage_of(one.evaluation) for one in runs),
         unranked=next((one.why for one in runs if one.why), ""),
         files=tuple(_file(one, one in runs) for one in reversed(of_row)),
         ranges=_ranges([one.evaluation for one in runs]),
@@ -164,13 +167,28 @@ def submission_row(submission: Submission, scored: Evaluation | None = None) -> 
     )
 
 
-def moderated(row: Row, standing: Standing) -> Row:
-    """A row with what operators decided about it."""
-    decisions = [made for made in (standing.verified, standing.shown) if made]
-    if not decisions:
-        return row
-    verified = standing.verified is not None and bool(row.owner)
-    return replace(row, verified=verified, note=" ".join(map(_told, decisions)))
+def _is_verified(of_row: Sequence[Scored]) -> bool:
+    """Whether the operator confirmed who stands in the row now, and for which organisation."""
+    last, decision = of_row[-1].submission, _verification(of_row)
+    if decision is None or not last.owner:
+        return False
+    seen = [one.submission for one in of_row if one.submission.created_utc <= decision.created_utc]
+    return bool(seen) and _publisher(seen[-1]) == _publisher(last)
+
+
+def _verification(of_row: Sequence[Scored]) -> Decision | None:
+    """The last time that the operator confirmed who publishes a row, by any of its files."""
+    found = [one.standing.verified for one in of_row if one.standing.verified]
+    return max(found, key=lambda decision: decision.created_utc, default=None)
+
+
+def _publisher(submission: Submission) -> tuple[str, str]:
+    return submission.owner, submission.organisation
+
+
+def _decisions(of_row: Sequence[Scored]) -> Iterator[Decision]:
+    """What the operator decided about a row; its own standing is that of its first file."""
+    yield from filter(None, (_verification(of_row), of_row[0].standing.shown))
 
 
 def _told(decision: Decision) -> str:

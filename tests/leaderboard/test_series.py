@@ -199,3 +199,47 @@ def test_files_can_be_downloaded_unless_they_are_not_shared(board: Board) -> Non
     assert "not shared" in page
     board.submissions.moderation.decide("submission", row.row_id, "hide", "a complaint")
     assert get(first.submission.submission_id)[0] == 404
+
+
+def test_the_badge_says_no_more_than_the_operator_confirmed(board: Board) -> None:
+    first = add_model(board, "Model", 9.0, owner="ada", organisation="Lab")
+    row_id = first.submission.row_id
+    moderation = board.submissions.moderation
+
+    def add(degrees: float, owner: str, organisation: str) -> bool:
+        assert board.benchmark is not None
+        place = Place(row_id, first.withdraw_key, "replaces")
+        about = Form("Model", organisation, weights="open", to=place)
+        data = prediction_file(board.benchmark, degrees)
+        publish(data, "a.json", about, board, max_bytes=MAX_BYTES, owner=owner)
+        return is_verified()
+
+    def is_verified() -> bool:
+        row = board.row(row_id)
+        assert row is not None
+        return row.verified
+
+    moderation.decide("submission", row_id, "verify", "by mail")
+    assert is_verified()
+    assert add(8.0, "ada", "Lab")
+    assert not add(7.0, "ada", "Another lab")
+    assert not add(6.0, "eve", "Lab")  # somebody with the key
+    assert not add(5.0, "", "Lab")
+    assert add(4.0, "ada", "Lab")
+    last = board.submissions.list(board.slug)[-1]
+    moderation.decide("submission", row_id, "unverify", "a mistake")
+    assert not is_verified()
+    moderation.decide("submission", last.submission_id, "verify", "by its newest file")
+    assert is_verified()
+
+
+def test_a_run_that_leaves_clips_out_marks_the_row(board: Board) -> None:
+    first = add_model(board, "Model", 9.0, first=5)
+    row = board.row(first.submission.row_id)
+    assert row is not None
+    assert row.is_partial
+    coverage = row.coverage
+    _add(board, first, "run", 1.0)
+    row = board.row(first.submission.row_id)
+    assert row is not None
+    assert (row.is_partial, row.coverage) == (True, coverage)
