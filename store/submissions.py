@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -163,7 +163,7 @@ class SubmissionStore:
         with self._database.write() as connection:
             if not _may_withdraw(connection, submission_id, key, owner):
                 return False
-            _take_off(connection, submission_id)
+            take_off(connection, _of_row(connection, submission_id))
         with suppress(Agl1kError):  # withdrawn even if other connections prevent this
             self._database.scrub()
         return True
@@ -179,7 +179,7 @@ class SubmissionStore:
             )
         with self._database.write() as connection:
             self.moderation.add(connection, "submission", submission_id, "remove", reason)
-            _take_off(connection, submission_id)
+            take_off(connection, _of_row(connection, submission_id))
         with suppress(Agl1kError):
             self._database.scrub()
 
@@ -201,16 +201,24 @@ class SubmissionStore:
             return [Submission(*row) for row in connection.execute(query)]
 
 
-def _take_off(connection: Connection, submission_id: str) -> None:
-    """Withdraw all submissions of the row that a submission belongs to."""
-    row = select(_ROW_ID).where(submissions.c.submission_id == submission_id)
-    of_row = list(connection.scalars(select(submissions.c.submission_id).where(_ROW_ID.in_(row))))
+def take_off(connection: Connection, submission_ids: Sequence[str]) -> None:
+    """Withdraw submissions and delete their files."""
     connection.execute(
         update(submissions)
-        .where(submissions.c.submission_id.in_(of_row), submissions.c.withdrawn_utc.is_(None))
+        .where(
+            submissions.c.submission_id.in_(submission_ids), submissions.c.withdrawn_utc.is_(None)
+        )
         .values(withdrawn_utc=datetime.now(UTC), owner="")
     )
-    connection.execute(delete(submission_files).where(submission_files.c.submission_id.in_(of_row)))
+    files = submission_files.c.submission_id.in_(submission_ids)
+    connection.execute(delete(submission_files).where(files))
+
+
+def _of_row(connection: Connection, submission_id: str) -> Sequence[str]:
+    """The ids of all submissions of the row that one belongs to."""
+    row = select(_ROW_ID).where(submissions.c.submission_id == submission_id)
+    query = select(submissions.c.submission_id).where(_ROW_ID.in_(row))
+    return list(connection.scalars(query))
 
 
 def _key_of_row(connection: Connection, new: Submission, key: str) -> str:

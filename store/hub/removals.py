@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, delete, select, update
+from sqlalchemy import ColumnElement, Connection, delete, select
 
 from store.database import Database
 from store.hub.outbox import Outbox
-from store.schema import guesses, removals, rounds, submission_files, submissions
+from store.schema import guesses, removals, rounds, submissions
+from store.submissions import take_off
 
 Subject = Literal["player", "submission"]
 _AT_ONCE = 10_000  # SQLite accepts at most 32,766 parameters
@@ -119,10 +120,4 @@ def _delete_guesses(database: Database, gone: dict[str, datetime]) -> None:
 def _withdraw(database: Database, ids: Sequence[str]) -> None:
     with database.write() as connection:
         for start in range(0, len(ids), _AT_ONCE):
-            part = ids[start : start + _AT_ONCE]
-            mine = submissions.c.submission_id.in_(part)
-            connection.execute(
-                update(submissions).where(mine).values(withdrawn_utc=datetime.now(UTC), owner="")
-            )
-            files = submission_files.c.submission_id.in_(part)
-            connection.execute(delete(submission_files).where(files))
+            take_off(connection, ids[start : start + _AT_ONCE])
