@@ -1,14 +1,16 @@
-"""Writes files atomically, appends to them durably, and hashes them."""
+"""Writes files atomically, appends to them durably, reads their lines, and hashes them."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
@@ -99,6 +101,23 @@ def append_durably(path: Path, line: str) -> None:
         file.write((b"\n" if is_torn else b"") + f"{line}\n".encode())
         file.flush()
         os.fsync(file.fileno())
+
+
+def json_lines(path: Path) -> list[Any]:
+    r"""The values in a file of JSON Lines; raises ``OSError``, or ``ValueError`` if it is none.
+
+    Only a line feed ends a line: JSON text may contain other separators, such as U+2028.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "answers.jsonl")
+    ...     _ = path.write_text('{"text": "a\u2028b"}\n', "utf-8")
+    ...     json_lines(path)
+    [{'text': 'a\u2028b'}]
+    """
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
 
 
 def sha256_of_file(path: Path) -> str:

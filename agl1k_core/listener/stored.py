@@ -6,7 +6,6 @@ runs ``agl1k listen`` with ``--output <data>/listener/<slug>/predictions.jsonl``
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -15,6 +14,7 @@ from typing import Any
 
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
+from agl1k_core.files import json_lines
 from agl1k_core.listener.belief import Heard
 from agl1k_core.listener.listening import heard_beside, is_listeners
 from agl1k_core.listener.pictures import map_of
@@ -37,7 +37,7 @@ class Stored:
         """
         heard = self.heard()
         alike: dict[str, list[dict[str, Any]]] = {}
-        for record in map(json.loads, filter(None, self.file.read_text("utf-8").split("\n"))):
+        for record in json_lines(self.file):
             if record["key"] in heard and "reason" in record:
                 alike.setdefault(record["reason"], []).append(record)
         groups = list(alike.values())[:most]

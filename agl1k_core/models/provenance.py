@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from agl1k_core.errors import Agl1kError
-from agl1k_core.files import sha256_of_file
+from agl1k_core.files import json_lines, sha256_of_file
 
 PROVENANCE = "provenance.json"
 _LONGEST_VALUE = 200
@@ -77,8 +77,7 @@ def provenance_beside(file: Path) -> dict[str, Any] | None:
 
 def bundled(file: Path, provenance: Mapping[str, Any]) -> bytes:
     """A prediction file of a run and its provenance in one JSON object."""
-    records = [json.loads(line) for line in file.read_bytes().split(b"\n") if line]
-    bundle = {"provenance": provenance, "predictions": records}
+    bundle = {"provenance": provenance, "predictions": json_lines(file)}
     return json.dumps(bundle, ensure_ascii=False).encode()
 
 

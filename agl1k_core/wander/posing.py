@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,7 +17,7 @@ from typing import Any
 from agl1k_core.answers import objects_in
 from agl1k_core.benchmarks import Benchmark, Clip
 from agl1k_core.errors import Agl1kError
-from agl1k_core.files import save_text
+from agl1k_core.files import json_lines, save_text
 from agl1k_core.models import Listeners, Model, Prompt, RunLimits, RunSettings, run_model
 from agl1k_core.wander.proposing import LEVELS
 
@@ -153,7 +152,7 @@ def _key(continent: str, level: str) -> str:
 
 def _records(file: Path) -> list[dict[str, Any]]:
     try:
-        return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        return json_lines(file)
     except (OSError, ValueError) as error:
         raise Agl1kError(f"{file} cannot be read: {error}.") from None
 

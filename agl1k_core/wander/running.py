@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agl1k_core.answers import LABELS
-from agl1k_core.files import save_text
+from agl1k_core.files import json_lines, save_text
 from agl1k_core.models import (
     Listeners,
     LocalModel,
@@ -155,7 +155,7 @@ def write_walks(
     for n_pass, file in enumerate(files, 1):
         path = folder / (WALKS if n_pass == 1 else f"walks-{n_pass}.jsonl")
         lines = []
-        for record in _records(file):
+        for record in json_lines(file):
             replies = [step.reply for step in steps.get((n_pass, record["key"]), ())]
             walk = list(walked(by_key[record["key"]], rules, replies))
             lines.append({"key": record["key"], "error": record.get("error", ""), "steps": walk})
@@ -194,7 +194,3 @@ def _told(step: Step) -> dict[str, Any] | None:
         "move": {"way": action.way},
     }
     return {"name": action.kind, **arguments.get(action.kind, {})}
-
-
-def _records(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 from agl1k_core.answers import Status
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
+from agl1k_core.files import json_lines
 from agl1k_core.predictions import read_predictions
 from agl1k_core.wander.points import SCALE_KM
 from agl1k_core.wander.scores import WanderScores, score_guesses
@@ -32,7 +32,7 @@ class Walked:
 def read_walks(path: Path) -> list[Walked]:
     """The walks in a file of `run_walks`; raises ``Agl1kError`` if it is not one."""
     try:
-        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        lines = json_lines(path)
         return [Walked(line["key"], tuple(line["steps"]), line["error"]) for line in lines]
     except OSError as error:
         raise Agl1kError(f"{path} cannot be read: {error.strerror}.") from None

@@ -128,6 +128,12 @@ def test_a_model_that_acts_well(tmp_path: Path, graph: Graph) -> None:
     assert scored.metrics["street_recall"] == 1
 
 
+def test_an_answer_may_contain_other_separators_of_lines(tmp_path: Path, graph: Graph) -> None:
+    said = says({"name": "guess"}) + "\u2028\x85\u2029"
+    _, (walk,), stopped = run(tmp_path / "run", [graph], lambda seen: said)
+    assert (stopped, actions(walk)) == ("", [{"name": "guess"}])
+
+
 def test_answering_at_once_is_the_control(tmp_path: Path, graph: Graph) -> None:
     model, (walk,), _ = run(
         tmp_path / "run", [graph], lambda seen: says({"name": "rotate", "degrees": 9}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,14 @@ def test_scores_after_each_step(tmp_path: Path) -> None:
     gain = wander.gains(after[2], after[0])["distance_km"]
     assert gain.n_common == 6
     assert wander.scores_after([], on) == []
+
+
+def test_words_may_contain_other_separators_of_lines(tmp_path: Path) -> None:
+    path = tmp_path / "walks.jsonl"
+    steps = [{**step("guess"), "uncertain": "the signs\u2028the sun"}]
+    told = {"key": "a", "error": "", "steps": steps}
+    path.write_text(json.dumps(told, ensure_ascii=False) + "\n", "utf-8")
+    assert wander.read_walks(path) == [Walked("a", tuple(steps))]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"key": "a"}', "3"])
