@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agl1k_core import places
-from agl1k_core.listener.land import coast_km, great_circle_km, land_in_row
+from agl1k_core.listener.land import coast_km, land_in_row
 
 FloatArray = npt.NDArray[np.float64]
 Texts = npt.NDArray[np.str_]
@@ -72,7 +72,7 @@ class Grid:
         scores = np.empty((len(self), len(self)), dtype=np.float32)
         for at, point in enumerate(points):
             chord = np.linalg.norm(points - point, axis=1)
-            scores[at] = places.geoscore(great_circle_km(chord))
+            scores[at] = places.geoscore(places.great_circle_km(chord))
         return scores
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
-from agl1k_core.places import EARTH_KM, unit_vectors
+from agl1k_core.places import great_circle_km, unit_vectors
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -59,12 +59,6 @@ def coast_km(lat: npt.ArrayLike, lon: npt.ArrayLike) -> FloatArray:
     """
     chord, _ = _coast().query(unit_vectors(lat, lon))
     return great_circle_km(chord)
-
-
-def great_circle_km(chord: npt.ArrayLike) -> FloatArray:
-    """Distance on the sphere between unit vectors whose distance in space is ``chord``."""
-    half = np.minimum(np.asarray(chord, dtype=np.float64) / 2, 1.0)
-    return 2 * EARTH_KM * np.arcsin(half)
 
 
 @cache

@@ -11,10 +11,12 @@ from .geodesy import (
     EARTH_KM,
     MAX_GEOSCORE,
     NO_POINT_KM,
+    bearing_in_words,
     compass_direction,
     geodesic_km,
     geodesic_line,
     geoscore,
+    great_circle_km,
     unit_vectors,
 )
 from .names import (
@@ -48,6 +50,8 @@ __all__ = [
     "NO_POINT_KM",
     "geodesic_line",
     "compass_direction",
+    "bearing_in_words",
     "unit_vectors",
+    "great_circle_km",
     "EARTH_KM",
 ]

@@ -116,7 +116,18 @@ def geodesic_line(
 def compass_direction(lat1: float, lon1: float, lat2: float, lon2: float) -> str:
     """The direction of the second point from the first, in words."""
     azimuth, _, _ = _WGS84.inv(lon1, lat1, lon2, lat2)
-    return _DIRECTIONS[round(azimuth / 45.0) % 8]
+    return bearing_in_words(azimuth)
+
+
+def bearing_in_words(degrees: float) -> str:
+    """The direction of a bearing, in degrees clockwise from north.
+
+    Examples
+    --------
+    >>> bearing_in_words(50.0), bearing_in_words(-20.0)
+    ('north-east', 'north')
+    """
+    return _DIRECTIONS[round(degrees / 45.0) % 8]
 
 
 def unit_vectors(lat: npt.ArrayLike, lon: npt.ArrayLike) -> FloatArray:
@@ -140,3 +151,9 @@ def unit_vectors(lat: npt.ArrayLike, lon: npt.ArrayLike) -> FloatArray:
     phi, theta = np.radians(np.asarray(lat)), np.radians(np.asarray(lon))
     across = np.cos(phi)
     return np.column_stack([across * np.cos(theta), across * np.sin(theta), np.sin(phi)])
+
+
+def great_circle_km(chord: npt.ArrayLike) -> FloatArray:
+    """Distance on the sphere between unit vectors whose distance in space is ``chord``."""
+    half = np.minimum(np.asarray(chord, dtype=np.float64) / 2, 1.0)
+    return 2 * EARTH_KM * np.arcsin(half)

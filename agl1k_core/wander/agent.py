@@ -14,6 +14,7 @@ from typing import Any
 from agl1k_core.answers import without_reasoning
 from agl1k_core.errors import Agl1kError
 from agl1k_core.models import Ask, CannotAskError, Message, Prompt, Reply, Sound
+from agl1k_core.places import bearing_in_words
 from agl1k_core.wander.environment import (
     MAX_STEPS,
     ActionRefusedError,
@@ -26,7 +27,6 @@ from agl1k_core.wander.graph import Graph
 from agl1k_core.wander.step_answers import StepAnswer, read_step_answer
 
 _LONGEST_ANSWER = 4_000
-_POINTS = ("north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +135,9 @@ def described(state: State) -> str:
     >>> print(described(State(node, 90.0, 90.0, moves, 0, 4, False, False)))
     You look east (90°). Ways: red, 80° to the left. 4 steps are left, your guess included.
     """
-    compass = f"You look {_point(state.heading_deg)} ({state.heading_deg:.0f}°)."
+    compass = f"You look {bearing_in_words(state.heading_deg)} ({state.heading_deg:.0f}°)."
     ways = "; ".join(map(_way, state.moves))
     return f"{compass} {f'Ways: {ways}.' if ways else 'There is no way from here.'} {_left(state)}"
-
-
-def _point(heading_deg: float) -> str:
-    return _POINTS[round(heading_deg / 45) % 8]
 
 
 def _way(move: Move) -> str:

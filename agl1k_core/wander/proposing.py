@@ -24,7 +24,7 @@ from scipy import stats
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
 from agl1k_core.errors import Agl1kError
-from agl1k_core.places import EARTH_KM, unit_vectors
+from agl1k_core.places import EARTH_KM, great_circle_km, unit_vectors
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -153,7 +153,7 @@ def _nearest_km(points: FloatArray) -> float:
     if len(points) < 2:
         return math.nan
     chord = cKDTree(points).query(points, k=2)[0][:, 1]
-    return float(np.mean(2 * np.arcsin(np.clip(chord / 2, 0, 1))) * EARTH_KM)
+    return float(great_circle_km(chord).mean())
 
 
 def hull_share(points: FloatArray) -> float:
