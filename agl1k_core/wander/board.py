@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -52,7 +52,10 @@ class WanderBoard:
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
         return {
-            "scored": [{**row.scores.to_dict(), "rank": _told(row.rank)} for row in self.scored],
+            "scored": [
+                {**row.scores.to_dict(), "rank": row.rank and asdict(row.rank)}
+                for row in self.scored
+            ],
             "reported": [
                 {"table": row.table, "model": row.model, "acts": row.acts, **row.metrics}
                 for row in self.reported
@@ -105,9 +108,3 @@ def board_of(scored: Sequence[WanderScores]) -> WanderBoard:
     rows = [ScoredRow(one, rank) for one, rank in ranked]
     rows.sort(key=lambda row: row.scores.metrics["distance_km"])
     return WanderBoard(tuple(rows), reported_rows())
-
-
-def _told(rank: Rank | None) -> dict[str, Any] | None:
-    if rank is None:
-        return None
-    return {"place": rank.place, "best": rank.best, "worst": rank.worst, "tied": rank.tied}

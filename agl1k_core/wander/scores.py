@@ -35,6 +35,7 @@ from agl1k_core.errors import Agl1kError
 from agl1k_core.places import label_points
 from agl1k_core.predictions import Predictions
 from agl1k_core.scoring import (
+    LOWER_IS_BETTER,
     Interval,
     PairedDifference,
     Rank,
@@ -55,8 +56,6 @@ RIGHT: Mapping[str, str] = {
     "country": "implied_country_accuracy",
 }
 RIGHT_LEVELS = tuple(RIGHT)
-#: Lower is better for these.
-_LOWER_IS_BETTER = frozenset({"distance_km"})
 _HALF_EQUATOR_KM = 20_037.6
 
 
@@ -224,7 +223,7 @@ def rank_guesses(scored: Sequence[WanderScores], metric: str) -> list[Rank | Non
     _require_alike(scored)
     columns = np.column_stack([one.values[metric] for one in scored])
     files = [one.fingerprint for one in scored]
-    return ranks(columns, lower_is_better=metric in _LOWER_IS_BETTER, files=files)
+    return ranks(columns, lower_is_better=metric in LOWER_IS_BETTER, files=files)
 
 
 def _require_alike(scored: Sequence[WanderScores]) -> None:
