@@ -94,7 +94,7 @@ class _Nodes:
         read = (self._node(position, value) for position, value in enumerate(raw))
         self.nodes = [node for node in read if node is not None]
         self._tell_twice(raw)
-        self.has_ids = bool(raw) and sorted(self._numbers(raw)) == list(range(len(raw)))
+        self.has_ids = bool(raw) and len(self._by_number) == len(raw)
 
     def name(self, number: int) -> str:
         """The node of a row of the matrix, for messages."""
@@ -138,10 +138,6 @@ class _Nodes:
         for key in wrong:
             self.tell(_wrong(place, key), _RANGES[key][1], node=name)
         return {key: math.nan if key in wrong else place[key] for key in _RANGES}
-
-    def _numbers(self, raw: Sequence[Any]) -> list[int]:
-        numbers = (value.get("matrix_id") for value in raw if isinstance(value, dict))
-        return [number for number in numbers if _is_number_below(number, len(raw))]
 
     def _tell_twice(self, raw: Sequence[Any]) -> None:
         for name, times in self.names.items():
