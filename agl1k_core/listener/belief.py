@@ -125,8 +125,8 @@ def _prior(grid: Grid) -> FloatArray:
 def _given(language: str, grid: Grid) -> FloatArray:
     """The prior of each piece times its country's share of talk in a language; sums to one."""
     shares = talk_shares(language)
-    codes, which = np.unique(grid.country_codes, return_inverse=True)
-    talk = np.array([shares.get(str(code), 0.0) for code in codes])
+    codes, which = grid.countries
+    talk = np.array([shares.get(code, 0.0) for code in codes])
     belief = _prior(grid) * talk[which]
     total = belief.sum()
     return belief / total if total > 0 else _prior(grid)
@@ -179,10 +179,10 @@ def pin_at(belief: FloatArray, lat: float, lon: float, grid: Grid | None = None)
 def likely_countries(belief: FloatArray, grid: Grid | None = None) -> list[tuple[str, float]]:
     """Country codes and their probabilities, the likeliest first."""
     grid = grid or land_grid()
-    codes, which = np.unique(grid.country_codes, return_inverse=True)
+    codes, which = grid.countries
     shares = np.bincount(which, belief, len(codes))
     order = np.argsort(-shares, kind="stable")
-    return [(str(codes[i]), float(shares[i])) for i in order]
+    return [(codes[i], float(shares[i])) for i in order]
 
 
 def reason_for(heard: Heard, belief: FloatArray, grid: Grid | None = None) -> str:

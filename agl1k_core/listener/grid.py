@@ -63,6 +63,12 @@ class Grid:
         return len(self.lat)
 
     @cached_property
+    def countries(self) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
+        """The codes of all countries, in order, and the position among them of each piece's."""
+        codes, which = np.unique(self.country_codes, return_inverse=True)
+        return tuple(codes.tolist()), which
+
+    @cached_property
     def scores(self) -> npt.NDArray[np.float32]:
         """Geoscore of a pin at each piece (rows) if the truth is at each piece (columns).
 

@@ -67,10 +67,9 @@ class Rule:
             return grid.near_sea
         if self.within_latitude is not None:
             return (np.abs(grid.lat) <= self.within_latitude).astype(np.float64)
-        codes, which = np.unique(grid.country_codes, return_inverse=True)
+        codes, which = grid.countries
         inside = [
-            code in self.countries or places.continent_of(str(code)) in self.continents
-            for code in codes
+            code in self.countries or places.continent_of(code) in self.continents for code in codes
         ]
         return np.array(inside, dtype=np.float64)[which]
 
