@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -7,7 +8,9 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError, FileRefusedError
+from agl1k_core.scoring import Evaluation
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
 from leaderboard.detail import make_detail
@@ -16,7 +19,8 @@ from leaderboard.query import Query
 from leaderboard.render import row_detail
 from leaderboard.submit import Form, Place, Published, publish, withdraw
 from leaderboard.view import make_view
-from tests.support.toy_board import MAX_BYTES, NOW, add_model, prediction_file
+from store.database import Database
+from tests.support.toy_board import MAX_BYTES, NOW, add_model, make_board, prediction_file
 
 LATER = NOW + timedelta(days=10)
 
@@ -243,3 +247,38 @@ def test_a_run_that_leaves_clips_out_marks_the_row(board: Board) -> None:
     row = board.row(first.submission.row_id)
     assert row is not None
     assert (row.is_partial, row.coverage) == (True, coverage)
+
+
+def test_runs_on_another_version_of_the_table_do_not_count(
+    board: Board, database: Database, toy: Benchmark
+) -> None:
+    first = add_model(board, "Model", 9.0)
+    clips = (replace(toy.clips[0], lat=toy.clips[0].lat + 1), *toy.clips[1:])
+    now = make_board(database, lambda: replace(toy, clips=clips))
+    _add(now, first, "run", 1.0)
+    row = now.row(first.submission.row_id)
+    assert row is not None
+    assert (row.n_runs, row.unranked) == (1, "")
+    assert [file.counts for file in row.files] == [True, False]
+
+
+def test_points_and_distances_of_a_row_with_runs_are_those_of_the_last_one(board: Board) -> None:
+    first = add_model(board, "Model", 9.0)
+    second = _add(board, first, "run", 1.0)
+    answers = board.answers(first.submission.row_id)
+    assert answers is not None
+    assert answers.metrics == Evaluation.from_dict(second.submission.evaluation).metrics
+    rows = answers.require_rows()
+    key = rows.benchmark.clips[rows.clip[0]].key
+    shown = board.model_guesses([key])[key]
+    assert [guess.distance_km for guess in shown] == [rows.column("distance_km")[0]]
+
+
+def test_a_hidden_row_is_hidden_with_all_its_files(board: Board) -> None:
+    first = add_model(board, "Model", 9.0)
+    _add(board, first, "run", 1.0)
+    board.submissions.moderation.decide(
+        "submission", first.submission.row_id, "hide", "a complaint"
+    )
+    assert board.row(row_id) is None
+    assert [row for row in board.rows() if row.kind == "scored"] == []

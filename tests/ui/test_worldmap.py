@@ -155,3 +155,13 @@ def test_no_other_server_is_contacted() -> None:
 
 def test_the_value_is_not_part_of_the_template() -> None:
     assert "${" not in WorldMap(render=False).html_template
+
+
+def test_a_map_that_is_updated_while_hidden_knows_its_options() -> None:
+    script = str(
+        WorldMap(render=False, readonly=True, label="Errors </script>", tiles="t/{z}").js_on_load
+    )
+    assert '"readonly": true' in script
+    assert '"leaflet": "vendor/leaflet/' in script
+    assert '"tiles": "t/{z}"' in script
+    assert "</script>" not in script

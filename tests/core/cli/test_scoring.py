@@ -79,6 +79,14 @@ def test_a_key_stays_text_on_the_map() -> None:
     assert "&#96;&#36;{alert(1)}&#96;&lt;b&gt;&#92;: 314 km off" in page
 
 
+def test_lines_on_the_map_take_the_short_way() -> None:
+    clip = Clip("one", 1.0, 179.0, "Suva", "Fiji", "Oceania")
+    benchmark = Benchmark("one", "One", "1", (clip,))
+    answers = read_predictions([{"key": "one", "latitude": 3, "longitude": -179}], benchmark)
+    page = error_map(scoring.evaluate(benchmark, answers))
+    assert "[[1.0, 179.0], [3.0, 181.0]]" in page
+
+
 def test_score_as_text(perfect: Path) -> None:
     result = run("score", perfect)
     assert result.exit_code == 0

@@ -14,7 +14,7 @@ from scipy import stats
 
 from agl1k_core.benchmarks import SUBSET_CLASSES, Benchmark, Clip
 from agl1k_core.predictions import Predictions
-from agl1k_core.scoring import METRICS, PEOPLE, Evaluation, Interval, evaluate
+from agl1k_core.scoring import METRICS, PEOPLE, Evaluation, Interval, evaluate, mean_interval
 from tests.core.conftest import predictions_of
 
 CONTINENTS = ("Africa", "Asia", "Europe", "")
@@ -93,6 +93,20 @@ def test_intervals_of_a_subset_are_those_of_its_rows_alone(
                 [expected[metric].low, expected[metric].high], rel=1e-9, abs=1e-9, nan_ok=True
             )
             assert [interval.low, interval.high] == ends, (subset, metric)
+
+
+@settings(max_examples=25)
+@given(clips, points)
+def test_the_interval_of_the_whole_is_that_of_its_numbers_alone(
+    described: list[tuple[str, set[str]]], points: list[tuple[float, float]]
+) -> None:
+    """Moments of several cells, put together, are those of all their numbers."""
+    benchmark = _benchmark(described)
+    found = evaluate(benchmark, _predictions(benchmark, points))
+    expected = mean_interval(found.table["geoscore"], (0.0, 5000.0))
+    interval = found.intervals["geoscore"]
+    ends = pytest.approx([expected.low, expected.high], rel=1e-9, abs=1e-9, nan_ok=True)
+    assert [interval.low, interval.high] == ends
 
 
 def test_what_the_rows_do_not_tell_has_no_interval() -> None:

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
 import pytest
 
 from agl1k_core.benchmarks import load_benchmark
 from agl1k_core.errors import Agl1kError
+from agl1k_core.predictions import read_predictions
 from agl1k_core.scoring import (
     CLIP_METRICS,
     PAPER,
@@ -60,3 +65,28 @@ def test_runs_that_do_not_belong_together_are_refused(runs: list[Evaluation]) ->
         mean_of_runs([])
     with pytest.raises(Agl1kError, match="read back from JSON"):
         mean_of_runs([Evaluation.from_dict(runs[0].to_dict())])
+
+
+def test_runs_may_have_their_records_in_any_order() -> None:
+    demo = load_benchmark("demo")
+    records = [{"key": clip.key, "latitude": clip.lat, "longitude": 0} for clip in demo.clips]
+    forwards, backwards = (
+        evaluate(demo, read_predictions(some, demo)) for some in (records, records[::-1])
+    )
+    together = mean_of_runs([forwards, backwards])
+    assert compare(together, forwards)["distance_km"].difference == 0
+
+
+def test_a_run_that_names_a_clip_twice_is_refused() -> None:
+    demo = load_benchmark("demo")
+    once = baseline(demo, "random")
+    columns = {field.name: getattr(once, field.name) for field in fields(once)}
+    doubled: dict[str, Any] = {
+        name: np.tile(column, 2)
+        for name, column in columns.items()
+        if isinstance(column, np.ndarray)
+    }
+    given = {name: np.tile(column, 2) for name, column in once.given.items()}
+    twice = replace(once, given=given, **doubled)
+    with pytest.raises(Agl1kError, match="several records in one run"):
+        mean_of_runs([evaluate(demo, twice, "people")])
