@@ -277,8 +277,7 @@ def test_points_and_distances_of_a_row_with_runs_are_those_of_the_last_one(board
 def test_a_hidden_row_is_hidden_with_all_its_files(board: Board) -> None:
     first = add_model(board, "Model", 9.0)
     _add(board, first, "run", 1.0)
-    board.submissions.moderation.decide(
-        "submission", first.submission.row_id, "hide", "a complaint"
-    )
+    row_id = first.submission.row_id
+    board.submissions.moderation.decide("submission", row_id, "hide", "a complaint")
     assert board.row(row_id) is None
     assert [row for row in board.rows() if row.kind == "scored"] == []
