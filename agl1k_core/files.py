@@ -72,6 +72,14 @@ def write_atomically(path: Path, content: str | bytes, *, durable: bool = False)
             os.fsync(file.fileno())
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, unless it exists; raises ``Agl1kError``."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Agl1kError(f"{shown(folder)} cannot be made: {error.strerror}.") from None
+
+
 def save_text(path: Path, text: str) -> None:
     """Write a text as ``write_atomically`` does; raises ``Agl1kError`` if that fails."""
     try:

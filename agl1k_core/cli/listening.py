@@ -14,7 +14,7 @@ from agl1k_core.cli.console import BenchmarkOption, benchmark_of, say, warn
 from agl1k_core.config import Config
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
-from agl1k_core.files import save_text
+from agl1k_core.files import make_folder, save_text
 from agl1k_core.listener import Ears, Listened
 
 app = typer.Typer()
@@ -57,7 +57,7 @@ def listen(
         warn(f"{len(missing)} clips have no recording and are left out: {names}")
     ears = _ears(whisper, without_speech)
     if pictures:
-        pictures.mkdir(parents=True, exist_ok=True)  # before hearing, which takes long
+        make_folder(pictures)  # before hearing, which takes long
     with tqdm(total=len(recordings), unit="clip", disable=None) as bar:
         result = listener.listen(on, recordings, ears, output, bar.update)
     for key, sentence in result.errors.items():

@@ -12,7 +12,7 @@ from agl1k_core import models, predictions, scoring
 from agl1k_core.cli.console import BenchmarkOption, benchmark_of, say
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
-from agl1k_core.files import save_text
+from agl1k_core.files import make_folder, save_text
 
 app = typer.Typer()
 
@@ -63,7 +63,7 @@ def publish_hub(
     }
     folder = output or file.with_name(f"{file.name}.hub")
     for path, text in written.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        make_folder((folder / path).parent)
         save_text(folder / path, text)
         say(f"{shown(folder / path)}:")
         say(text)

@@ -15,7 +15,7 @@ from typing import Any
 from agl1k_core import __version__
 from agl1k_core.benchmarks import Benchmark, find_recording
 from agl1k_core.errors import Agl1kError
-from agl1k_core.files import sha256_of_file, write_atomically
+from agl1k_core.files import append_durably, make_folder, save_text, sha256_of_file
 from agl1k_core.listener.belief import Heard, believe, pin, reason_for
 from agl1k_core.listener.ears import MAX_SECONDS, Ears
 from agl1k_core.listener.grid import land_grid
@@ -121,6 +121,7 @@ def listen(
         If a file cannot be written, or the folder has the provenance of something else.
     """
     _refuse_other(target)
+    make_folder(target.parent)
     memory = _Memory(_memory_of(target), ears.identity)
     heard, errors = {}, {}
     for key, path in recordings.items():
@@ -133,9 +134,9 @@ def listen(
         {"key": key, "error": errors[key]} if key in errors else prediction(key, heard[key])
         for key in recordings
     )
-    _write(target, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
+    save_text(target, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
     told = _provenance(benchmark, ears, target, len(heard), len(errors))
-    _write(target.with_name(PROVENANCE), json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+    save_text(target.with_name(PROVENANCE), json.dumps(told, indent=1, ensure_ascii=False) + "\n")
     return Listened(target, heard, errors)
 
 
@@ -194,14 +195,6 @@ def _refuse_other(target: Path) -> None:
         )
 
 
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, text)
-    except OSError as error:
-        raise Agl1kError(f"{path} cannot be written: {error.strerror}.") from None
-
-
 def _memory_of(target: Path) -> Path:
     return target.with_name(f"{target.stem}.heard.jsonl")
 
@@ -249,10 +242,7 @@ class _Memory:
 
     def _append(self, record: Mapping[str, Any]) -> None:
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("ab") as file:
-                # a line of its own, even after a torn one
-                file.write(b"\n" * (file.tell() > 0) + json.dumps(record).encode())
+            append_durably(self._path, json.dumps(record))
         except OSError as error:
             raise Agl1kError(f"{self._path} cannot be written: {error.strerror}.") from None
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from agl1k_core.errors import Agl1kError, Problem
 from agl1k_core.file_names import shown
-from agl1k_core.files import save_text
+from agl1k_core.files import make_folder, save_text
 from agl1k_core.inputs import UnreadableFileError, name_of, read_unpacked
 from agl1k_core.wander._checks import OPPOSITE_WITHIN_DEG, Rules, check
 from agl1k_core.wander._records import Tell, read_record
@@ -148,10 +148,7 @@ def _json(value: object) -> str:
 
 
 def _write(path: Path, text: str) -> Path:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Agl1kError(f"{shown(path.parent)} cannot be made: {error.strerror}.") from None
+    make_folder(path.parent)
     save_text(path, text)
     return path
 

@@ -31,7 +31,7 @@ def test_what_was_heard_gives_the_stored_predictions(stored: Stored) -> None:
 
 def test_it_heard_the_pack_as_it_is(stored: Stored) -> None:
     assert DEMO.audio_dir is not None
-    lines = stored.file.with_name("predictions.heard.jsonl").read_text("utf-8").split("\n")
+    lines = stored.file.with_name("predictions.heard.jsonl").read_text("utf-8").splitlines()
     for record in map(json.loads, lines):
         recording = find_recording(DEMO, DEMO.clip(record["key"]), DEMO.audio_dir)
         assert recording is not None

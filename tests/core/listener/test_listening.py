@@ -156,6 +156,14 @@ def test_the_provenance_of_another_file_is_kept(small: Benchmark, tmp_path: Path
         assert not (tmp_path / "q.jsonl").exists()
 
 
+def test_nothing_is_heard_if_the_folder_cannot_be_made(small: Benchmark, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file")
+    ears = Portuguese()
+    with pytest.raises(Agl1kError, match=r"out cannot be made: File exists\.$"):
+        run(small, tmp_path / "out" / "p.jsonl", ears)
+    assert ears.heard == []
+
+
 def test_which_clips_are_heard(small: Benchmark, tmp_path: Path) -> None:
     assert small.audio_dir is not None
     (small.audio_dir / "k1.wav").unlink()
