@@ -11,9 +11,11 @@ from pathlib import Path
 from agl1k_core import benchmarks
 from agl1k_core.benchmarks import (
     Benchmark,
+    Clip,
     CsvTable,
     TableRow,
     find_recording,
+    forbidden_copy,
     time_of,
 )
 from agl1k_core.config import Config
@@ -121,6 +123,12 @@ def collection_of(benchmark: Benchmark, keys: Iterable[str]) -> Collection:
     return Collection(
         benchmark, folder, {clip.key: find_recording(benchmark, clip, folder) for clip in clips}
     )
+
+
+def licence_refusal(clip: Clip) -> str:
+    """Why no copy of a clip may be given away; empty if one may, or nothing is known."""
+    forbidden = forbidden_copy(clip.licence)
+    return f"Its licence, {clip.licence}, forbids {forbidden}." if forbidden else ""
 
 
 def _unlisted(

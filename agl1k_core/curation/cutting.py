@@ -23,9 +23,9 @@ from filelock import FileLock, Timeout
 
 from agl1k_core import audio
 from agl1k_core.audio import CopyNotWrittenError
-from agl1k_core.benchmarks import CREDITS, FOLDER_TABLE, Clip, forbidden_copy, recording_name
+from agl1k_core.benchmarks import CREDITS, FOLDER_TABLE, Clip, recording_name
 from agl1k_core.curation import analysis_rows, results_cache
-from agl1k_core.curation.collection import Collection
+from agl1k_core.curation.collection import Collection, licence_refusal
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown, written
 from agl1k_core.files import write_atomically
@@ -201,9 +201,9 @@ def _all_cut(
 def _forbidden(collection: Collection) -> dict[str, Cutting]:
     """The recordings of which no parts may be made."""
     return {
-        clip.key: Cutting("licence", f"Its licence, {clip.licence}, forbids {forbidden}.")
+        clip.key: Cutting("licence", sentence)
         for clip in collection.benchmark.clips
-        if (forbidden := forbidden_copy(clip.licence))
+        if (sentence := licence_refusal(clip))
     }
 
 

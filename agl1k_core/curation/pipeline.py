@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from agl1k_core.benchmarks import CLASSES, PRESENT_FROM, Clip, forbidden_copy
+from agl1k_core.benchmarks import CLASSES, PRESENT_FROM, Clip
 from agl1k_core.curation import results_cache
 from agl1k_core.curation.analysis import Analysis, Analyzer, analyze_all
-from agl1k_core.curation.collection import Collection
+from agl1k_core.curation.collection import Collection, licence_refusal
 from agl1k_core.curation.results_cache import ResultsCache
 from agl1k_core.curation.selection import Candidate, Reason, SelectionRules, Verdict, select
 from agl1k_core.errors import Agl1kError
@@ -254,9 +254,8 @@ def _with_classes(clip: Clip, analysis: Analysis) -> Clip:
 
 def _unlicensed(clip: Clip) -> Verdict | None:
     """Why no copy of a clip may be given away; None if one may, or nothing is known."""
-    forbidden = forbidden_copy(clip.licence)
-    detail = f"Its licence, {clip.licence}, forbids {forbidden}."
-    return Verdict(Reason.LICENCE, detail) if forbidden else None
+    refusal = licence_refusal(clip)
+    return Verdict(Reason.LICENCE, refusal) if refusal else None
 
 
 def _alone(
