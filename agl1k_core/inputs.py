@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO
 
+from agl1k_core.delimited import encoding_of
 from agl1k_core.errors import Agl1kError, Problem
 from agl1k_core.file_names import shown
 
@@ -25,6 +26,18 @@ MAX_BYTES = 4 * 2**30
 #: A packed file may grow to this size, or to so many times its own, if that is more.
 _UNPACKED_BYTES, _UNPACKED_TIMES = 2**28, 100
 _GZIP, _ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
+_SIGNATURES = {
+    b"PK\x03\x04": "a ZIP archive inside another",
+    _GZIP: "a gzip file inside another",
+    b"BZh": "a bzip2 archive",
+    b"\xfd7zXZ": "an xz archive",
+    b"7z\xbc\xaf": "a 7-Zip archive",
+    b"\x28\xb5\x2f\xfd": "a zstd archive",
+    b"Rar!": "a RAR archive",
+    b"%PDF": "a PDF file",
+    b"SQLite format 3": "an SQLite database",
+    b"PAR1": "a Parquet file",
+}
 #: How long a named pipe may have no program at its other end.
 PIPE_S = 3.0
 
@@ -32,8 +45,8 @@ PIPE_S = 3.0
 class UnreadableFileError(Agl1kError):
     """A file that cannot be read, with the problem because of which."""
 
-    def __init__(self, found: str, todo: str) -> None:
-        self.problem = Problem(found, todo)
+    def __init__(self, found: str, todo: str, line: int | None = None) -> None:
+        self.problem = Problem(found, todo, line=line)
         super().__init__(str(self.problem))
 
 
@@ -175,6 +188,17 @@ def standard_input_as_file() -> Iterator[Path]:
             found = f"Standard input cannot be kept in {shown(folder)}: {error.strerror}"
             raise UnreadableFileError(found, "Free some space, or set TMPDIR") from None
         yield path
+
+
+def check_text(data: bytes, todo: str) -> None:
+    """Raise ``UnreadableFileError`` for what is no text, with ``todo`` as what to send instead."""
+    kind = next((kind for mark, kind in _SIGNATURES.items() if data.startswith(mark)), "")
+    kind = "a tar archive" if data[257:262] == b"ustar" else kind
+    if kind:
+        raise UnreadableFileError(f"The file is {kind}", f"Unpack or export it. {todo}")
+    if encoding_of(data).startswith("utf-8") and b"\x00" in data:
+        line = data.count(b"\n", 0, data.index(b"\x00")) + 1
+        raise UnreadableFileError("The file is binary: it contains a zero byte", todo, line)
 
 
 # --- unpacking -----------------------------------------------------------------------------------

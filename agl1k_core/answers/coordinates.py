@@ -37,6 +37,12 @@ _COLON_ANGLE = re.compile(
 )
 _PLAIN = re.compile(r"[-+]?(?:\d{1,12}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?")
 _TOLERANCE = re.compile(r"(?:±|\+/-|\+-).*", re.DOTALL)
+#: Well-known text, longitude first; a third number is the altitude.
+WKT_POINT = re.compile(
+    r"\bPOINT ?Z? ?\( ?(-?\d{1,3}(?:\.\d{1,20})?) {1,3}(-?\d{1,3}(?:\.\d{1,20})?)"
+    r"(?: {1,3}-?\d{1,6}(?:\.\d{1,20})?)? ?\)",
+    re.IGNORECASE,
+)
 _SIGNS = str.maketrans(
     {
         **dict.fromkeys("−–—‒﹣－‐‑", "-"),
@@ -99,11 +105,14 @@ def read_angle(value: object) -> Angle | None:
 def read_pair(text: str, *, lon_first: bool = False) -> tuple[float, float] | None:
     """Latitude and longitude in a text with exactly two coordinates, by hemisphere or order.
 
-    Without hemispheres, latitude comes first, or second with ``lon_first``, unless only the other
-    order gives a point on Earth.
+    Without hemispheres, latitude comes first, or second with ``lon_first`` or in well-known text,
+    unless only the other order gives a point on Earth.
     """
     if len(text) > 2 * _LONGEST_VALUE:
         return None
+    wkt = WKT_POINT.search(text)
+    if wkt:
+        text, lon_first = f"{wkt[1]}, {wkt[2]}", True
     angles = _angles(_separated(tidy(text)))
     if lon_first:
         angles.reverse()

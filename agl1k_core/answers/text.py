@@ -9,7 +9,7 @@ import csv
 import re
 from itertools import pairwise
 
-from agl1k_core.answers.coordinates import pair_in_prose, tidy
+from agl1k_core.answers.coordinates import WKT_POINT, pair_in_prose, tidy
 from agl1k_core.answers.fields import FIELD_WORDS, Fields, field_of_key, find_fields
 from agl1k_core.answers.model import LABELS
 
@@ -38,9 +38,6 @@ _KEY = re.compile(
     re.IGNORECASE,
 )
 _TAG = re.compile(r"<(latitude|longitude|lat|lon|lng|city|country|continent|coordinates)>", re.I)
-_WKT_POINT = re.compile(
-    r"\bPOINT ?\( ?(-?\d{1,3}(?:\.\d{1,20})?) {1,3}(-?\d{1,3}(?:\.\d{1,20})?) ?\)", re.IGNORECASE
-)
 _QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.){0,300})\"")
 #: Up to a quotation mark that is not the sign for seconds.
 _BARE = re.compile(r"(?:[^\n\r;{}\"|<]|(?<=[\d'])\"){0,120}")
@@ -71,7 +68,7 @@ def prose_fields(text: str) -> Fields:
     if table:
         return table
     text = _TAG.sub(r"\n\1: ", text)
-    text = _WKT_POINT.sub(r"\nlon/lat: \1, \2\n", text)
+    text = WKT_POINT.sub(r"\nlon/lat: \1, \2\n", text)
     return _line_fields(_first_ranked(text) or text)
 
 

@@ -16,10 +16,12 @@ from agl1k_core.delimited import (
     plain_number,
 )
 from agl1k_core.errors import Problem, Problems
-from agl1k_core.inputs import UnreadableFileError, name_of, read_unpacked
+from agl1k_core.inputs import UnreadableFileError, check_text, name_of, read_unpacked
 
 #: The columns that make a table one of a benchmark folder.
 FOLDER_REQUIRED = ("key", "latitude", "longitude", "file")
+
+_WHAT_TO_GIVE = "Give a table as CSV or JSON, in UTF-8"
 
 #: (names in the header, fields of the first row, problems) -> the names to use.
 Columns = Callable[[list[str], int, Problems], list[str]]
@@ -75,6 +77,8 @@ class TableRow:
         if not (lowest <= value <= highest and math.isfinite(value)):
             limits = f"from {lowest:g} to {highest:g}"
             limits = limits if math.isfinite(highest) else f"of {lowest:g} or more"
+            if math.isnan(value) and math.isfinite(_float(plain_number(text, decimal_comma=True))):
+                todo = "Write it with a decimal point"
             self.problem(name, f"{text[:40]!r} is not a number {limits}", todo)
         return value
 
@@ -173,14 +177,18 @@ def read_text(path: Path, problems: Problems) -> str:
     """The text of a file, unpacked; raises ``FileRefusedError`` with ``problems``."""
     try:
         data = read_unpacked(path)
+        check_text(data, _WHAT_TO_GIVE)
     except UnreadableFileError as error:
         raise problems.refusal(error.problem) from None
     try:
-        return data.decode(encoding_of(data))
+        text = data.decode(encoding_of(data))
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         problem = Problem("bytes that are not UTF-8", "Save the table as UTF-8", line=line)
         raise problems.refusal(problem) from None
+    if not text.strip("\ufeff \t\r\n"):
+        raise problems.refusal(Problem("The file is empty", _WHAT_TO_GIVE))
+    return text
 
 
 def _float(text: str) -> float:

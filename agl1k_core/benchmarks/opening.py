@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,9 +28,9 @@ from agl1k_core.benchmarks.tables import (
     with_labels,
 )
 from agl1k_core.config import Config
-from agl1k_core.errors import Agl1kError, Problem
+from agl1k_core.errors import Agl1kError, FileRefusedError, Problem, Problems
 from agl1k_core.file_names import shown
-from agl1k_core.inputs import is_standard_input
+from agl1k_core.inputs import is_standard_input, name_of
 
 #: Tables that are looked for in a folder.
 TABLES = (FOLDER_TABLE, "metadata.jsonl", "metadata.csv")
@@ -112,6 +112,8 @@ def _of_table(
     if kind == PUBLISHED_SLUG:
         audio_dir = recordings or config.audio_dir
         return load_table(table, replace(config, audio_dir=audio_dir)), table
+    if not kind:
+        raise _unknown(table.header, Problems(name_of(table.path)))
     document = document_of(table)
     return _of_source(document, kind_of(document, kind), recordings), None
 
@@ -140,12 +142,17 @@ def fetched_audio_dir(config: Config) -> Path:
     return config.audio_dir or config.data_dir / PUBLISHED_SLUG / "audio"
 
 
+def _unknown(names: Iterable[str], problems: Problems) -> FileRefusedError:
+    """The refusal of a file whose fields are those of no known source."""
+    shown_names = ", ".join(shown(name)[:60] for name in sorted(names)[:12]) or "none"
+    found = f"this is no table of a known source; the names of its fields are: {shown_names}"
+    todo = "Name the source with --source, or rename the fields; agl1k sources lists them"
+    return problems.refusal(Problem(found, todo))
+
+
 def _of_source(document: Document, source: Source | None, recordings: Path | None) -> Benchmark:
     if source is None:
-        names = ", ".join(sorted(document.names)[:12]) or "none"
-        found = f"this is no table of a known source; the names of its fields are: {names}"
-        todo = "Name the source with --source, or rename the fields; agl1k sources lists them"
-        raise document.problems.refusal(Problem(found, todo))
+        raise _unknown(document.names, document.problems)
     read = read_clips(document, source)
     path = document.path
     name = _name(path, source)

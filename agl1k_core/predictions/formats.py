@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from agl1k_core import extras
 from agl1k_core.answers import field_of_key
@@ -20,6 +20,7 @@ from agl1k_core.delimited import (
     plain_number,
 )
 from agl1k_core.errors import Problem, Problems
+from agl1k_core.inputs import check_text
 from agl1k_core.predictions.json_files import json_records
 from agl1k_core.predictions.records import (
     ID_KEYS,
@@ -34,17 +35,6 @@ from agl1k_core.predictions.records import (
 )
 from agl1k_core.predictions.shapes import IsClip
 
-_SIGNATURES: Mapping[bytes, str] = {
-    b"PK\x03\x04": "a ZIP archive inside another",
-    b"\x1f\x8b": "a gzip file inside another",
-    b"BZh": "a bzip2 archive",
-    b"\xfd7zXZ": "an xz archive",
-    b"7z\xbc\xaf": "a 7-Zip archive",
-    b"\x28\xb5\x2f\xfd": "a zstd archive",
-    b"Rar!": "a RAR archive",
-    b"%PDF": "a PDF file",
-    b"SQLite format 3": "an SQLite database",
-}
 _PARQUET = b"PAR1"
 
 
@@ -76,20 +66,11 @@ def read_records(
 
 
 def _as_utf8(data: bytes) -> bytes:
-    for signature, kind in _SIGNATURES.items():
-        if data.startswith(signature):
-            raise UnreadableError(f"The file is {kind}", f"Unpack it. {WHAT_TO_SEND}")
-    if data[257:262] == b"ustar":
-        raise UnreadableError("The file is a tar archive", f"Unpack it. {WHAT_TO_SEND}")
+    check_text(data, WHAT_TO_SEND)
     encoding = encoding_of(data)
     if encoding.startswith(("utf-16", "utf-32")):
         return decoded(data, encoding).encode("utf-8", "replace")
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if b"\x00" in data:
-        line = data.count(b"\n", 0, data.index(b"\x00")) + 1
-        found = "The file is binary: it contains a zero byte"
-        raise UnreadableError(found, WHAT_TO_SEND, line)
-    return data
+    return data.removeprefix(b"\xef\xbb\xbf")
 
 
 # --- tables -------------------------------------------------------------------------------------

@@ -52,6 +52,8 @@ def test_cases(case: dict[str, Any]) -> None:
         '{"coordinates": "48.85, 2.35"}',
         '{"coordinates": [48.85, 2.35]}',
         '{"type": "Point", "coordinates": [2.35, 48.85]}',
+        '{"location": "POINT (2.35 48.85)"}',
+        '{"geometry": "SRID=4326;POINT Z (2.35 48.85 35.0)"}',
         '{"lat": "48°51\'00\\"N", "lon": "2°21\'00\\"E"}',
         '{"Predicted Latitude": "approximately 48.85", "Predicted Longitude": "2.35 degrees east"}',
         '{"predicted_latitude": "48.85", "predicted_longitude": "2.35", "true_latitude": "1"}',

@@ -300,6 +300,25 @@ def test_an_unknown_table_is_described_and_a_kind_can_be_forced(tmp_path: Path) 
         load_benchmark(f"nosuch:{tmp_path / 'odd.json'}")
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "The file is empty"),
+        ("\ufeff \n\n".encode("utf-16"), "The file is empty"),
+        (gzip.compress(gzip.compress(b"key\n")), "a gzip file inside another"),
+        (b"PAR1\x00\x00PAR1", "a Parquet file"),
+        (b"ID3\x04\x00\xff\xfb", "line 1: The file is binary"),
+        (b"<html>404</html>", "the names of its fields are: <html>404</html>"),
+        (b"# of 2024\nkey,lat\na,1\n", "1 problem\n.*names of its fields are: # of 2024"),
+    ],
+)
+def test_what_is_no_table_is_named(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes(content)
+    with pytest.raises(FileRefusedError, match=message):
+        load_benchmark(path)
+
+
 def test_tables_of_text_that_are_of_no_kind(tmp_path: Path) -> None:
     odd = refusal_of(tmp_path / "odd.csv", "a,b\n1,2\n")
     assert "the names of its fields are: a, b" in str(odd)

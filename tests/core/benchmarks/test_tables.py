@@ -64,7 +64,7 @@ def test_defect_repair_shifts_no_column(table: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([], "the table has no clips"),
+        ([], "The file is empty"),
         ([BROKEN_HEADER], "the table has no clips"),
         ([BROKEN_HEADER, NAMIBIA, PRESTON + ",9"], "line 4: 21 fields where 20 are expected"),
         ([BROKEN_HEADER, NAMIBIA.rsplit(",", 1)[0]], "line 1: 19 names for 19 fields"),
@@ -202,6 +202,8 @@ def test_one_table_in_many_dialects(tmp_path: Path, text: str, encoding: str) ->
         ("key,lat,longitude,file\na,1,2,x\n", "no column 'latitude', but 'lat'"),
         ("key,latitude,longitude,file\na,1,2,x,y\n", "line 2: 5 fields where 4 are expected"),
         ('key,latitude,longitude,file\na,1,2,"x\n', "line 2: unexpected end of data"),
+        ('key,latitude,longitude,file\na,"1,5",2,x\n', "latitude: '1,5' is.*decimal point"),
+        ("key,latitude,longitude,file\na,1,2,x\x00.mp3\n", "line 2: The file is binary"),
         (
             "key,latitude,longitude,file\ncaf\u00e9,1,2,x\ncafe\u0301,1,2,y\n",
             "line 3, .*the key is already on line 2",
