@@ -27,6 +27,7 @@ IN_ALL_S = 150.0
 LEAST_PLAY_S = 15.0
 #: Clips of one player who does not think, for the processor time of a call.
 N_CLIPS_ALONE = 100
+_IDLE_S = 5.0
 
 #: Highest median and 95 % quantile in milliseconds, by the number of players.
 _Limits = tuple[float | None, float | None]
@@ -176,7 +177,12 @@ def _times(
 
 
 def _alone(server: Serving) -> Iterator[Measured]:
-    """Processor time of the server for each call of one player who does not think."""
+    """Processor time of the server while nobody plays, and for each call of a hasty player."""
+    before = server.cpu_s()
+    time.sleep(_IDLE_S)
+    idle_ms = (server.cpu_s() - before) / _IDLE_S * 1000
+    yield Measured("players", "processor time of a second in which nobody plays", idle_ms,
+                   "ms", 20)  # fmt: skip
     for name, seconds in asyncio.run(cpu_of_calls(server, N_CLIPS_ALONE)).items():
         limit = 4.0 if name in ("guess", "next") else None
         yield Measured("players", f"processor time of {name}, median", np.median(seconds) * 1000,

@@ -86,6 +86,8 @@ _CLOSED = "This address is closed here. The page and gradio_client do not need i
 _NO_ANSWER = "There is no answer here. It was fetched, or dropped after a minute; call again."
 _NOT_QUEUED = "This event is for the page only. GET /gradio_api/info lists the endpoints."
 
+#: An idle queue looks for events this often; only programs' calls join it.
+LOOKS_AGAIN_S = 0.05
 _ANSWERS = "/gradio_api/queue/data"
 
 #: What the page and ``gradio_client`` request from Gradio; the rest is closed.
@@ -204,6 +206,8 @@ class AnswerQueue(queueing.Queue):
             blocks=page,
         )
         self._unread: dict[str, _Unread] = {}  # by event, the oldest first
+        # Gradio looks for events 1,000 times a second, which takes 6 % of a core
+        self.sleep_when_free = self.progress_update_sleep_when_free = LOOKS_AGAIN_S
 
     async def push(self, body: Any, request: Any, username: str | None) -> Any:
         function = self.blocks.fns.get(body.fn_index)
