@@ -8,7 +8,7 @@ from datetime import datetime
 
 from agl1k_core import __version__
 from agl1k_core.benchmarks import Benchmark, Clip
-from agl1k_core.places import MAX_GEOSCORE, geodesic_km, geoscore
+from agl1k_core.places import MAX_GEOSCORE, geoscore, pair_km
 from game.refusals import ConflictError
 from store.guesses import Action, Guess, Round
 from ui.worldmap import Point
@@ -88,7 +88,7 @@ def points_at(distance_km: float) -> int:
 def _worth(clip: Clip, action: Action, pin: Point | None) -> tuple[float | None, float | None]:
     """The geodesic distance in km from the pin to the true place, and the geoscore of it."""
     if pin is not None:
-        distance_km = float(geodesic_km(*pin, clip.lat, clip.lon))
+        distance_km = pair_km(*pin, clip.lat, clip.lon)
         return distance_km, float(geoscore(distance_km))
     return None, None if action == "broken" else 0.0
 

@@ -69,7 +69,7 @@ def answer_on(clip: Clip, predictions: Predictions) -> ModelAnswer:
     if status != Status.ANSWERED:
         return replace(answer, status=_WITHOUT_A_POINT.get(Status(status), str(status)))
     lat, lon = float(predictions.lat[row]), float(predictions.lon[row])
-    km = float(places.geodesic_km(clip.lat, clip.lon, lat, lon))
+    km = places.pair_km(clip.lat, clip.lon, lat, lon)
     points = float(places.geoscore(km))
     return replace(answer, point=(lat, lon), distance_km=km, points=points)
 

@@ -21,7 +21,7 @@ from functools import cached_property
 from scipy.spatial import cKDTree
 
 from agl1k_core.errors import Agl1kError
-from agl1k_core.places import EARTH_KM, geodesic_km, unit_vectors
+from agl1k_core.places import EARTH_KM, pair_km, unit_vectors
 
 Turn = tuple[bool, int, float, str]
 
@@ -346,4 +346,4 @@ class _Neighbours:
 
 
 def _distance_km(a: Candidate, b: Candidate) -> float:
-    return 0.0 if a is b else float(geodesic_km(a.lat, a.lon, b.lat, b.lon))
+    return 0.0 if a is b else pair_km(a.lat, a.lon, b.lat, b.lon)

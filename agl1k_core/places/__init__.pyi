@@ -17,6 +17,7 @@ from .geodesy import (
     geodesic_line,
     geoscore,
     great_circle_km,
+    pair_km,
     unit_vectors,
 )
 from .names import (
@@ -45,6 +46,7 @@ __all__ = [
     "populated_places",
     "PopulatedPlaces",
     "geodesic_km",
+    "pair_km",
     "geoscore",
     "MAX_GEOSCORE",
     "NO_POINT_KM",

@@ -9,6 +9,8 @@ are ellipsoidal geodesics, and so are ours.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 from pyproj import Geod
@@ -22,6 +24,9 @@ GEOSCORE_SCALE_KM = 1492.7
 
 #: The mean radius of the Earth, for what is computed on a sphere.
 EARTH_KM = 6371.0088
+
+#: The longest step of a line that is drawn.
+_LINE_STEP_M = 250_000.0
 
 _WGS84 = Geod(ellps="WGS84")
 _DIRECTIONS = (
@@ -66,6 +71,18 @@ def geodesic_km(
     return distance_km.reshape(columns[0].shape)
 
 
+def pair_km(lat1: float, lon1: float, lat2: float, lon2: float) -> float:
+    """The ``geodesic_km`` of a single pair, in a tenth of its time; both must be points.
+
+    Examples
+    --------
+    >>> round(pair_km(48.8566, 2.3522, 51.5074, -0.1278), 1)
+    343.9
+    """
+    metres: float = _WGS84.inv(lon1, lat1, lon2, lat2)[2]
+    return metres / 1000.0
+
+
 def _is_point(lat: npt.ArrayLike, lon: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Whether coordinates are a point: finite, with a latitude from -90 to 90."""
     lat, lon = np.asarray(lat, dtype=np.float64), np.asarray(lon, dtype=np.float64)
@@ -97,20 +114,24 @@ def geoscore(distance_km: npt.ArrayLike) -> FloatArray:
 
 
 def geodesic_line(
-    lat1: float, lon1: float, lat2: float, lon2: float, n: int = 64
+    lat1: float, lon1: float, lat2: float, lon2: float, n: int | None = None
 ) -> list[tuple[float, float]]:
-    """``n`` points (lat, lon) along the geodesic, including both ends; ``n`` is at least 2.
+    """Points (lat, lon) along the geodesic, including both ends; ``n`` is at least 2.
 
-    The line starts at ``lon1`` and its longitudes are continuous, so they go past ±180 if the
+    By default they are 250 km apart at most: straight lines between them are then less than 1.3 km
+    off. The line starts at ``lon1`` and its longitudes are continuous, so they go past ±180 if the
     shortest way crosses the date line.
     """
-    if n < 2:
+    if n is not None and n < 2:
         raise ValueError(f"a line needs at least 2 points, not {n}")
-    between = _WGS84.npts(lon1, lat1, lon2, lat2, n - 2) if n > 2 else []
-    lons = np.array([lon1, *(lon for lon, _ in between), lon2])
-    lats = [lat1, *(lat for _, lat in between), lat2]
-    unwrapped = np.unwrap(lons, period=360.0)
-    return [(float(lat), float(lon)) for lat, lon in zip(lats, unwrapped, strict=True)]
+    metres = _WGS84.inv(lon1, lat1, lon2, lat2)[2] if n is None else 0.0
+    n_between = math.ceil(metres / _LINE_STEP_M) - 1 if n is None else n - 2
+    between = _WGS84.npts(lon1, lat1, lon2, lat2, n_between) if n_between > 0 else []
+    line = [(lat1, lon1)]
+    for lon, lat in [*between, (lon2, lat2)]:
+        turns = round((line[-1][1] - lon) / 360.0)
+        line.append((lat, lon + 360.0 * turns))
+    return line
 
 
 def compass_direction(lat1: float, lon1: float, lat2: float, lon2: float) -> str:

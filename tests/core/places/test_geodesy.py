@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -61,6 +62,23 @@ def test_line_is_continuous_and_ends_at_its_points(
     ) % 360 == pytest.approx(360, abs=1e-6)
     steps = np.diff([lon for _, lon in line])
     assert np.all(np.abs(steps) <= 180 + 1e-9)
+
+
+@given(lats, lons, lats, lons)
+def test_a_single_pair_has_the_same_distance(
+    lat1: float, lon1: float, lat2: float, lon2: float
+) -> None:
+    assert places.pair_km(lat1, lon1, lat2, lon2) == places.geodesic_km(lat1, lon1, lat2, lon2)
+
+
+@given(lats, lons, lats, lons)
+def test_a_line_has_a_point_at_least_every_250_km(
+    lat1: float, lon1: float, lat2: float, lon2: float
+) -> None:
+    line = places.geodesic_line(lat1, lon1, lat2, lon2)
+    steps_km = [places.pair_km(*here, *there) for here, there in pairwise(line)]
+    assert all(step <= 250.001 for step in steps_km)
+    assert sum(steps_km) == pytest.approx(places.pair_km(lat1, lon1, lat2, lon2), abs=1e-3)
 
 
 def test_line_from_fiji_to_alaska_takes_the_short_way() -> None:
