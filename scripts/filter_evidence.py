@@ -22,8 +22,7 @@ import numpy as np
 from scipy.io import wavfile
 
 from agl1k_core.audio import AcousticFilters, AcousticMeasures, inspect_recording, measure
-from agl1k_core.benchmarks import read_demo
-from agl1k_core.curation import recordings_in
+from agl1k_core.benchmarks import read_demo, recordings_in
 
 mpl.use("svg")
 from matplotlib import pyplot as plt

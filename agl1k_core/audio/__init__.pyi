@@ -21,6 +21,7 @@ from .filters import (
 )
 from .inspect import Inspection, Note, Outcome, inspect_recording
 from .levels import Levels, check_limits, levels_of, quiet_cuts
+from .metadata import written_tags
 from .mono import MonoBuffer, NoRoomError, mono_blocks
 from .shelter import CrashedError, Shelter, common_shelter
 from .strip import CopyKind, StrippedCopy, can_be_cut, stripped_copy, stripped_parts
@@ -30,6 +31,7 @@ __all__ = [
     "check_beginning",
     "AudioInfo",
     "probe",
+    "written_tags",
     "outline",
     "tag_free_copy",
     "stripped_copy",

@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from agl1k_core.audio import copies, decode
+from agl1k_core.audio import copies, decode, metadata
 from agl1k_core.errors import Agl1kError
 
 _IDLE_S = 60.0
@@ -73,10 +73,15 @@ def _outline(path: str, n: int) -> tuple[dict[str, Any], list[float]]:
     return asdict(info), peaks
 
 
+def _written_tags(path: str) -> dict[str, str]:
+    return metadata.written_tags(Path(path))
+
+
 _RESULTS: dict[str, Callable[..., Any]] = {
     "check_beginning": _check_beginning,
     "tag_free_copy": _tag_free_copy,
     "outline": _outline,
+    "written_tags": _written_tags,
 }
 
 if __name__ == "__main__":

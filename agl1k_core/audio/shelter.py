@@ -68,6 +68,11 @@ class Shelter:
         info, peaks = self._ask(do="outline", path=str(path.absolute()), n=n)
         return AudioInfo(**info), peaks
 
+    def written_tags(self, path: Path) -> dict[str, str]:
+        """``audio.written_tags``; also raises ``CrashedError``."""
+        tags: dict[str, str] = self._ask(do="written_tags", path=str(path.absolute()))
+        return tags
+
     def close(self) -> None:
         """End the processes; what they are decoding fails."""
         for worker in self._workers:

@@ -4,8 +4,8 @@ from .csv_tables import CsvTable, TableRow, missing_column, read_csv, read_rows
 from .download import UnreachableError
 from .fetch import FetchOutcome, fetch_recording, fetch_recordings
 from .model import CLASSES, PRESENT_FROM, SUBSET_CLASSES, Benchmark, Clip
-from .opening import KINDS, TABLES, fetched_audio_dir, load_table, open_table, table_in
-from .recordings import SUFFIXES, find_recording, recording_name
+from .opening import KINDS, fetched_audio_dir, load_table, open_table
+from .recordings import SUFFIXES, find_recording, recording_name, recordings_in
 from .registry import (
     Registry,
     bring_table,
@@ -39,9 +39,7 @@ __all__ = [
     "read_published",
     "load_table",
     "KINDS",
-    "TABLES",
     "open_table",
-    "table_in",
     "forbidden_copy",
     "recorded_text",
     "time_of",
@@ -60,6 +58,7 @@ __all__ = [
     "UnreachableError",
     "find_recording",
     "recording_name",
+    "recordings_in",
     "SUFFIXES",
     "FolderTags",
     "ClipTags",

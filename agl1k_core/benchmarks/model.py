@@ -142,6 +142,8 @@ class Benchmark:
         ISO codes for which the benchmark's labels use another code, and that code.
     remarks
         Sentences on what was left out when its table was read.
+    left_out
+        Recordings in its folder of which no clip was made, by name, and why.
     out_of_play
         Clips that the game leaves out, by key, and the reason; they count on the board.
     shows_titles
@@ -168,6 +170,7 @@ class Benchmark:
     audio_url: str | None = None
     country_aliases: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
     out_of_play: Mapping[str, str] = field(default_factory=dict)
     shows_titles: bool = False
 

@@ -10,14 +10,19 @@ from agl1k_core import places
 from agl1k_core.benchmarks.csv_tables import FOLDER_REQUIRED, CsvTable
 from agl1k_core.benchmarks.model import Benchmark
 from agl1k_core.benchmarks.out_of_play import read_out_of_play
+from agl1k_core.benchmarks.recordings import recordings_in
 from agl1k_core.benchmarks.sources import (
     SOURCES,
+    TAGGED,
     Document,
     Source,
+    Sourced,
     document_of,
     kind_of,
+    left_out_remarks,
     read_clips,
     read_document,
+    read_tagged,
 )
 from agl1k_core.benchmarks.tables import (
     FOLDER_TABLE,
@@ -42,21 +47,31 @@ _OF_PUBLISHED = {"human_sounds", "natural_sounds", "sounds_of_things", "source_a
 KINDS: Mapping[str, tuple[str, str]] = {
     _OWN: ("Our own table, clips.csv", "key, latitude, longitude, file"),
     PUBLISHED_SLUG: ("The AGL1K table as published", "its 20 columns"),
-    **{source.name: (source.title, source.needs) for source in SOURCES},
+    **{source.name: (source.title, source.needs) for source in (*SOURCES, TAGGED)},
 }
 
 
-def table_in(path: Path) -> Path:
-    """The table in a folder, or the path itself; raises ``Agl1kError`` if there is none."""
-    if is_standard_input(path) or not path.is_dir():
+def _table_in(path: Path, kind: str) -> Path:
+    """The table in a folder; the path itself, if it is none or its recordings' tags are to be read.
+
+    Raises ``Agl1kError`` if there is neither a table nor a recording.
+    """
+    if kind == TAGGED.name or is_standard_input(path) or not path.is_dir():
         return path
     found = next((path / name for name in TABLES if (path / name).is_file()), None)
-    if found:
-        return found
+    if found or (not kind and _has_recordings(path)):
+        return found or path
     raise Agl1kError(
         f"{shown(path)} has no {FOLDER_TABLE}. Create one (docs/benchmark-format.md), or give a "
         "table elsewhere; agl1k sources lists the kinds that are read."
     )
+
+
+def _has_recordings(folder: Path) -> bool:
+    try:
+        return bool(recordings_in([folder])[0])
+    except Agl1kError:
+        return False
 
 
 def check_kind(kind: str) -> None:
@@ -73,7 +88,8 @@ def open_table(
     Parameters
     ----------
     path
-        A table, which may be packed as gzip or ZIP; ``-`` is standard input.
+        A table, which may be packed as gzip or ZIP; a folder with one, or of recordings with the
+        place in their tags; ``-`` is standard input.
     config
         Where recordings of the published table are.
     kind
@@ -94,6 +110,11 @@ def open_table(
         If there is no such kind.
     """
     check_kind(kind)
+    path = _table_in(path, kind)
+    if not is_standard_input(path) and path.is_dir():
+        return _of_tagged(path), None
+    if kind == TAGGED.name:
+        raise Agl1kError(f"{shown(path)} is no folder. Give the folder of the recordings.")
     found = read_document(path)
     if isinstance(found, CsvTable):
         return _of_table(found, config, kind, recordings)
@@ -153,18 +174,33 @@ def _unknown(names: Iterable[str], problems: Problems) -> FileRefusedError:
 def _of_source(document: Document, source: Source | None, recordings: Path | None) -> Benchmark:
     if source is None:
         raise _unknown(document.names, document.problems)
-    read = read_clips(document, source)
     path = document.path
-    name = _name(path, source)
-    slug = places.fold(name).replace(" ", "-")
-    clips = with_labels(read.clips)
     folder = None if is_standard_input(path) else path.parent
+    benchmark = _benchmark(read_clips(document, source), source, _name(path, source), folder)
+    return replace(benchmark, audio_dir=recordings or _beside(path) or path.parent)
+
+
+def _of_tagged(folder: Path) -> Benchmark:
+    """The recordings of a folder that have a place in their tags; raises ``Agl1kError``."""
+    document, left_out = read_tagged(folder)
+    n_files = len(document.records) + len(left_out)
+    remarks = left_out_remarks(left_out, n_files)
+    if not document.records:
+        raise Agl1kError("\n".join([f"No recording in {shown(folder)} has a place.", *remarks]))
+    read = read_clips(document, TAGGED)
+    benchmark = _benchmark(read, TAGGED, name_of_folder(folder), folder)
+    remarks += benchmark.remarks
+    return replace(benchmark, audio_dir=folder, remarks=tuple(remarks), left_out=left_out)
+
+
+def _benchmark(read: Sourced, source: Source, name: str, folder: Path | None) -> Benchmark:
+    clips = with_labels(read.clips)
+    slug = places.fold(name).replace(" ", "-")
     return Benchmark(
         slug=f"{slug}-{source.name}" if slug in ("demo", PUBLISHED_SLUG) else slug,
         name=name,
         version="1",
         clips=clips,
-        audio_dir=recordings or _beside(path) or path.parent,
         remarks=read.remarks,
         out_of_play=read_out_of_play(clips, folder),
     )

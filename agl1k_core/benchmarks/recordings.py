@@ -1,4 +1,4 @@
-"""Finds a clip's recording in a folder.
+"""Finds a clip's recording in a folder, and all recordings.
 
 A clip is identified by its key. File names are not unique, so a recording found by its file name
 counts only if no other clip of the benchmark has that name.
@@ -10,13 +10,21 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from agl1k_core.benchmarks.model import Benchmark, Clip
+from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import named
 
 SUFFIXES = (".mp3", ".m4a", ".ogg", ".opus", ".flac", ".wav", ".aac", ".mka")
+
+#: Suffixes of the files in a folder that are treated as recordings.
+_KNOWN = """
+.mp3 .mp2 .m4a .m4b .mp4 .aac .ogg .oga .opus .flac .wav .w64 .aif .aiff .caf .au .wma .webm .mka
+.ape .wv .tta .ac3 .amr .3gp
+"""
+AUDIO_SUFFIXES = frozenset(_KNOWN.split())
 
 #: Keys that are valid file names on every system; in others a hash replaces odd characters.
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
@@ -92,3 +100,69 @@ def _is_inside(name: str) -> bool:
     parts = name.split("/")
     separates = "\\" in name and os.sep == "\\"
     return bool(name) and "\0" not in name and not separates and not {"", ".", ".."} & {*parts}
+
+
+def recordings_in(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Find recordings.
+
+    Links are followed. Broken links, pipes, devices and folders that cannot be read are among the
+    recordings, so that their analysis reports them.
+
+    Parameters
+    ----------
+    paths
+        Files, which are taken whatever their suffix, even if they do not exist; and folders,
+        of which all files with a suffix of audio are taken, except hidden ones.
+
+    Returns
+    -------
+    recordings : list of Path
+        Each file once.
+    others : list of Path
+        Files in the folders with another suffix.
+
+    Raises
+    ------
+    Agl1kError
+        If there are no recordings.
+    """
+    taken: dict[Path, None] = {}
+    passed: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            taken[path] = None
+            continue
+        unreadable: list[Path] = []
+        for found in sorted(_files_below(path, unreadable), key=_in_order):
+            if found.suffix.lower() in AUDIO_SUFFIXES:
+                taken[found] = None
+            else:
+                passed.append(found)
+        taken |= dict.fromkeys(unreadable)
+    if not taken:
+        raise Agl1kError("No recordings were found there. Give audio files, or a folder of them.")
+    return list(taken), passed
+
+
+def _in_order(path: Path) -> list[bytes]:
+    """Sorts paths alike in every locale."""
+    return [*map(os.fsencode, path.parts)]
+
+
+def _files_below(folder: Path, unreadable: list[Path]) -> Iterator[Path]:
+    """Everything but folders, except what is hidden; each folder once, even if linked twice."""
+    seen: set[str] = set()
+
+    def note(error: OSError) -> None:
+        unreadable.append(Path(error.filename))
+
+    for parent, folders, names in os.walk(folder, onerror=note, followlinks=True):
+        real = os.path.realpath(parent)
+        folders[:] = [] if real in seen else [name for name in folders if not name.startswith(".")]
+        if real in seen:
+            continue
+        seen.add(real)
+        for name in names:
+            found = Path(parent, name)
+            if not name.startswith("."):
+                yield found

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agl1k_core.benchmarks.fetch import fetch_table
 from agl1k_core.benchmarks.model import Benchmark
-from agl1k_core.benchmarks.opening import KINDS, fetched_audio_dir, open_table, table_in
+from agl1k_core.benchmarks.opening import KINDS, fetched_audio_dir, open_table
 from agl1k_core.benchmarks.recordings import find_recording
 from agl1k_core.benchmarks.tables import (
     PUBLISHED_FILE,
@@ -74,7 +74,7 @@ def load_benchmark(spec: str | Path, config: Config | None = None) -> Benchmark:
         return _read_fetched(config or Config.from_env())
     path, kind = _path_and_kind(spec)
     if is_standard_input(path) or path.exists():
-        benchmark, _ = open_table(table_in(path), config or Config.from_env(), kind=kind)
+        benchmark, _ = open_table(path, config or Config.from_env(), kind=kind)
         return benchmark
     raise Agl1kError(
         f"There is no benchmark '{shown(spec)}'. Give 'demo', 'agl1k', the path of a table, "

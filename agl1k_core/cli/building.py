@@ -27,7 +27,6 @@ from agl1k_core.curation import (
     localizability_line,
     open_collection,
     read_decisions,
-    recordings_in,
     summary_lines,
     tag_rows,
     write_folder,
@@ -296,7 +295,7 @@ def _analyzed(
     paths: Sequence[Path], analyzer: Analyzer, workers: int
 ) -> list[tuple[Path, Analysis]]:
     """The analysis of each file, in the order of the files."""
-    files, passed_over = recordings_in(paths)
+    files, passed_over = benchmarks.recordings_in(paths)
     if passed_over:
         names = ", ".join(shown(path.name) for path in passed_over[:5])
         more = f" and {len(passed_over) - 5} more" if len(passed_over) > 5 else ""

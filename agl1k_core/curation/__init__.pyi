@@ -1,6 +1,6 @@
 """From raw recordings with known places to a benchmark folder."""
 
-from .analysis import Analysis, Analyzer, analyze_all, recordings_in
+from .analysis import Analysis, Analyzer, analyze_all
 from .analysis_rows import filter_row, tag_rows, top_tags, write_csv
 from .collection import Collection, open_collection
 from .cutting import CUTS, MAX_S, MIN_S, Cutting, Piece, cut_recordings
@@ -15,7 +15,6 @@ from .summary import localizability_line, summary_lines
 __all__ = [
     "Collection",
     "open_collection",
-    "recordings_in",
     "Analyzer",
     "Analysis",
     "analyze_all",

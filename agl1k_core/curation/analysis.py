@@ -12,7 +12,7 @@ import multiprocessing
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
@@ -25,17 +25,10 @@ import numpy as np
 
 from agl1k_core import tagging
 from agl1k_core.audio import AcousticFilters, MonoBuffer, NoRoomError, Outcome, inspect_recording
-from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import check
 from agl1k_core.files import sha256_of_file
 from agl1k_core.tagging import FloatArray, Tagger
 
-#: Suffixes of the files in a folder that are treated as recordings.
-_KNOWN = """
-.mp3 .mp2 .m4a .m4b .mp4 .aac .ogg .oga .opus .flac .wav .w64 .aif .aiff .caf .au .wma .webm .mka
-.ape .wv .tta .ac3 .amr .3gp
-"""
-AUDIO_SUFFIXES = frozenset(_KNOWN.split())
 #: Besides the outcomes of ``inspect_recording``: the decoder killed its process, or raised an
 #: unexpected error.
 CRASHED, FAILED = "crashed", "failed"
@@ -226,72 +219,6 @@ class _Hashed:
             # 16 bits, so that the rounding of another decoder makes no difference
             self.digest.update(np.rint(block * 32767).astype("<i2").tobytes())
             yield block
-
-
-def recordings_in(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """Find recordings.
-
-    Links are followed. Broken links, pipes, devices and folders that cannot be read are among the
-    recordings, so that their analysis reports them.
-
-    Parameters
-    ----------
-    paths
-        Files, which are taken whatever their suffix, even if they do not exist; and folders,
-        of which all files with a suffix of audio are taken, except hidden ones.
-
-    Returns
-    -------
-    recordings : list of Path
-        Each file once.
-    others : list of Path
-        Files in the folders with another suffix.
-
-    Raises
-    ------
-    Agl1kError
-        If there are no recordings.
-    """
-    taken: dict[Path, None] = {}
-    passed: list[Path] = []
-    for path in paths:
-        if not path.is_dir():
-            taken[path] = None
-            continue
-        unreadable: list[Path] = []
-        for found in sorted(_files_below(path, unreadable), key=_in_order):
-            if found.suffix.lower() in AUDIO_SUFFIXES:
-                taken[found] = None
-            else:
-                passed.append(found)
-        taken |= dict.fromkeys(unreadable)
-    if not taken:
-        raise Agl1kError("No recordings were found there. Give audio files, or a folder of them.")
-    return list(taken), passed
-
-
-def _in_order(path: Path) -> list[bytes]:
-    """Sorts paths alike in every locale."""
-    return [*map(os.fsencode, path.parts)]
-
-
-def _files_below(folder: Path, unreadable: list[Path]) -> Iterator[Path]:
-    """Everything but folders, except what is hidden; each folder once, even if linked twice."""
-    seen: set[str] = set()
-
-    def note(error: OSError) -> None:
-        unreadable.append(Path(error.filename))
-
-    for parent, folders, names in os.walk(folder, onerror=note, followlinks=True):
-        real = os.path.realpath(parent)
-        folders[:] = [] if real in seen else [name for name in folders if not name.startswith(".")]
-        if real in seen:
-            continue
-        seen.add(real)
-        for name in names:
-            found = Path(parent, name)
-            if not name.startswith("."):
-                yield found
 
 
 def analyze_all(

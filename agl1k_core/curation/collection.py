@@ -16,10 +16,10 @@ from agl1k_core.benchmarks import (
     TableRow,
     find_recording,
     forbidden_copy,
+    recordings_in,
     time_of,
 )
 from agl1k_core.config import Config
-from agl1k_core.curation.analysis import recordings_in
 from agl1k_core.errors import Agl1kError, Problems
 from agl1k_core.file_names import shown
 from agl1k_core.inputs import is_standard_input
@@ -64,8 +64,8 @@ def open_collection(
     Parameters
     ----------
     source
-        A folder with a table, or a table of any of ``benchmarks.KINDS``, which may be packed as
-        gzip or ZIP; ``-`` is standard input.
+        A folder with a table or with recordings whose tags hold the place; or a table of any of
+        ``benchmarks.KINDS``, which may be packed as gzip or ZIP; ``-`` is standard input.
     recordings
         The folder of the recordings. Default: beside the table.
     config
@@ -96,11 +96,10 @@ def open_collection(
         raise Agl1kError(
             f"There is no folder {shown(recordings)}. Give the folder of the recordings."
         )
-    path = benchmarks.table_in(source)
     benchmark, table = benchmarks.open_table(
-        path, config or Config.from_env(), kind=kind, recordings=recordings
+        source, config or Config.from_env(), kind=kind, recordings=recordings
     )
-    folder = benchmark.audio_dir or path.parent
+    folder = benchmark.audio_dir or source.parent
     if not folder.is_dir():
         raise Agl1kError(
             f"There is no folder {shown(folder)}. Give the right one with --recordings."

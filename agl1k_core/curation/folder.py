@@ -186,12 +186,18 @@ def _clip_row(item: Judged, copies: Mapping[str, StrippedCopy]) -> dict[str, Any
 def _report_rows(curated: Curated, copies: Mapping[str, StrippedCopy]) -> list[dict[str, Any]]:
     rows = [_report_row(item, curated, copies.get(item.clip.key)) for item in curated.judged]
     empty = dict.fromkeys(rows[0], "") if rows else {}
-    detail = "The recording is not in the table."
-    about = {"decision": "out", "reason": str(Reason.NO_LINE), "detail": detail}
     for path in curated.collection.unlisted:
-        name = path.relative_to(curated.collection.folder).as_posix()
-        rows.append({**empty, **about, "file": written(name)})
+        name = written(path.relative_to(curated.collection.folder).as_posix())
+        rows.append({**empty, **_about_unlisted(name, curated.collection.benchmark), "file": name})
     return rows
+
+
+def _about_unlisted(name: str, benchmark: benchmarks.Benchmark) -> dict[str, str]:
+    """Why a recording is no clip: it has no place in its tags, or is not in the table."""
+    detail = benchmark.left_out.get(name)
+    reason = Reason.NO_PLACE if detail else Reason.NO_LINE
+    said = f"{detail}." if detail else "The recording is not in the table."
+    return {"decision": "out", "reason": str(reason), "detail": said}
 
 
 def _with_notes(rows: list[dict[str, Any]], out: Path) -> list[dict[str, Any]]:

@@ -34,6 +34,7 @@ class Reason(StrEnum):
 
     SELECTED = "selected"
     NO_LINE = "no_line"
+    NO_PLACE = "no_place"
     LICENCE = "licence"
     BROKEN = "broken"
     FILTER = "filter"

@@ -13,6 +13,7 @@ from agl1k_core.curation.selection import Reason
 _SAID = {
     Reason.SELECTED: "in the benchmark",
     Reason.NO_LINE: "out: the recording is not in the table",
+    Reason.NO_PLACE: "out: no place in the tags of the recording",
     Reason.LICENCE: "out: the licence forbids derivatives or redistribution",
     Reason.BROKEN: "out: no recording, or a broken one",
     Reason.FILTER: "out: an acoustic filter",
@@ -31,7 +32,9 @@ _SAID = {
 def counts(curated: Curated) -> dict[Reason, int]:
     """The number of recordings for each reason, in the order of ``Reason``."""
     found = Counter(item.verdict.reason for item in curated.judged)
-    found[Reason.NO_LINE] += len(curated.collection.unlisted)
+    collection = curated.collection
+    unlisted = Reason.NO_PLACE if collection.benchmark.left_out else Reason.NO_LINE
+    found[unlisted] += len(collection.unlisted)
     return {reason: found[reason] for reason in Reason if found[reason]}
 
 

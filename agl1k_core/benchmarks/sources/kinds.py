@@ -62,6 +62,14 @@ def _is_aporee(document: Document) -> bool:
     )
 
 
+#: The recordings of a folder, of which ``tagged`` makes records.
+TAGGED = Source(
+    "tags",
+    "A folder of recordings with the place in their own tags",
+    "GUANO, ID3, Vorbis comments, iXML, bext or MP4 tags with a point",
+    lambda document: False,
+    _of_records(readers.common),
+)
 #: In the order in which they are tried.
 SOURCES = (
     Source(

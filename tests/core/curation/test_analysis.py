@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from agl1k_core.benchmarks import recordings_in
 from agl1k_core.config import Config
-from agl1k_core.curation import Analyzer, open_collection, recordings_in
+from agl1k_core.curation import Analyzer, open_collection
 from agl1k_core.errors import Agl1kError
 from tests.support import raw_recordings as raw
 

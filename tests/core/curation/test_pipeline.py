@@ -17,7 +17,7 @@ import pytest
 
 from agl1k_core import audio, benchmarks
 from agl1k_core.audio import AcousticFilters, NoRoomError
-from agl1k_core.benchmarks import ClipTags, read_tags
+from agl1k_core.benchmarks import ClipTags, read_folder, read_tags
 from agl1k_core.config import Config
 from agl1k_core.curation import (
     Analyzer,
@@ -32,6 +32,7 @@ from agl1k_core.curation import (
     curate,
     open_collection,
     read_decisions,
+    summary_lines,
     write_folder,
     write_review,
 )
@@ -269,6 +270,25 @@ def test_copies_and_neighbours_are_out(tmp_path: Path) -> None:
     write_folder(found, tmp_path / "out")
     rows = raw.read_csv(tmp_path / "out" / "report.csv")
     assert [row["reason"] for row in rows if not row["key"]] == ["no_line"]
+
+
+@pytest.mark.server
+def test_recordings_without_a_place_in_their_tags_are_reported(tmp_path: Path) -> None:
+    wave = raw.sound(1, speech=True)
+    places = {"good": "48.1 2.2", "odd": "999 3", "none": "Studio 5"}
+    for name, place in places.items():
+        path = tmp_path / "raw" / f"{name}.flac"
+        path.parent.mkdir(exist_ok=True)
+        tags = {"GEO_LOCATION": place, "LICENSE": "CC BY 4.0", "ARTIST": "Ada"}
+        sounds.encode(path, "flac", wave, rate_hz=raw.RATE_HZ, metadata=tags)
+    found = curated(tmp_path / "raw", tmp_path / "work", Rules(SelectionRules(balanced=False)))
+    write_folder(found, tmp_path / "out")
+    rows = {row["file"]: row for row in raw.read_csv(tmp_path / "out" / "report.csv")}
+    assert rows["odd.flac"]["reason"] == rows["none.flac"]["reason"] == "no_place"
+    assert "geo_location is '999 3'" in rows["odd.flac"]["detail"]
+    assert "2 out: no place in the tags" in "\n".join(summary_lines(found))
+    (clip,) = read_folder(tmp_path / "out").clips
+    assert (clip.lat, clip.lon, clip.licence, clip.author) == (48.1, 2.2, "CC BY 4.0", "Ada")
 
 
 def test_localizability_excludes_and_is_reported(forty: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from agl1k_core import curation
 from agl1k_core.audio import AcousticFilters
+from agl1k_core.benchmarks import recordings_in
 from agl1k_core.curation import Analyzer, analyze_on_ray
 from agl1k_core.curation.analysis import CRASHED
 from agl1k_core.errors import Agl1kError
@@ -22,7 +23,7 @@ def test_two_workers_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("RAY_USAGE_STATS_ENABLED", raising=False)
     folder = raw.write_collection(tmp_path / "raw", 16)
     crashing = raw.write_sound(folder / "crash.wav", 1, speech=True, duration_s=4)
-    paths, _ = curation.recordings_in([folder])
+    paths, _ = recordings_in([folder])
     analyzer = Analyzer(AcousticFilters(), raw.CrashingTagger)
     with_ray = dict(analyze_on_ray(paths, analyzer, workers=2))
     without = dict(curation.analyze_all(paths, analyzer, workers=2))
