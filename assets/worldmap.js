@@ -1,7 +1,8 @@
 // The map: a pin for the guess, and what Python has it show. Its HTML is in ui/worldmap.py.
 // Leaflet is the global L.
 
-const HOME = [22, 8];
+//: Where people live, from Fiji and the Bering Strait around the world: in one view at any size.
+const WORLD = { north: 72, south: -56, west: -172, east: 192 };
 const PINS = {
   guess: {
     size: [30, 40],
@@ -62,15 +63,15 @@ const PIN_KEY = 'agl1k-pin';
 class WorldMap {
   constructor(element, options, changed, { BaseMap, pointsLayer }) {
     const frame = element.querySelector('.agl-world');
-    const map = L.map(frame, { center: HOME, zoom: 1 });
+    const map = L.map(frame, { center: [0, 0], zoom: 1, zoomSnap: 0, zoomControl: false });
     Object.assign(this, { element, options, changed, pointsLayer, frame, map });
     Object.assign(this, { value: null, pin: null, locked: false });
     this.status = element.querySelector('.agl-map-status');
     this.scene = null; // draws the revealed places, again whenever the view moves around the world
     this.layers = L.layerGroup().addTo(map);
-    // On a phone, five rounds around the world are visible only at levels between the usual ones.
-    if (this.isNarrow()) map.options.zoomSnap = 0.25;
-    map.setMinZoom(this.isNarrow() ? 0.5 : 1).setMaxZoom(12).setMaxBounds([[-86, -1e6], [86, 1e6]]);
+    map.setMinZoom(0).setMaxZoom(12).setMaxBounds([[-86, -1e6], [86, 1e6]]);
+    // over the Pacific, where they hide no land of the first view
+    L.control.zoom({ position: 'bottomleft' }).addTo(map);
     scale().addTo(map);
     map.attributionControl.setPrefix('Leaflet').addAttribution('Natural Earth, GeoNames');
     this.goHome();
@@ -340,7 +341,12 @@ class WorldMap {
   }
 
   goHome() {
-    this.whenReady(() => this.map.setView(HOME, this.isNarrow() ? 1 : 2, { animate: false }));
+    this.whenReady(() => {
+      const { map } = this;
+      map.setMinZoom(0);
+      map.fitBounds(L.latLngBounds([WORLD.south, WORLD.west], [WORLD.north, WORLD.east]), { animate: false });
+      map.setMinZoom(map.getZoom());
+    });
   }
 
   isNarrow() {
@@ -364,7 +370,7 @@ class WorldMap {
 
 /** Leaflet's scale, with thousands written as in the rest of the page. */
 function scale() {
-  const made = L.control.scale({ imperial: false });
+  const made = L.control.scale({ imperial: false, position: 'bottomright' });
   const update = made._updateScale;
   made._updateScale = function written(line, text, ratio) {
     update.call(this, line, text.replace(/\d{4,}/, (digits) => Number(digits).toLocaleString('en')), ratio);

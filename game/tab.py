@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from game.moves import Moves
 from game.picking import CLIPS_PER_ROUND
-from game.screens import MODE_NAMES, help_html, stage_html, waiting_html
+from game.screens import help_html, stage_html, waiting_html
 from game.starting import TIMERS_S
 from ui.player import PLAYER_HTML
 from ui.worldmap import map_html, map_options
@@ -20,14 +20,10 @@ from web.static import static_url
 
 Choices = list[tuple[str, str]]  # label, value
 
-MODES: Choices = [(name, mode) for mode, name in MODE_NAMES.items()]
 SPEECH: Choices = [
     ("Any sound", "any"), ("With speech", "speech"), ("Without speech", "non_speech")
 ]  # fmt: skip
 TIMERS: Choices = [("No timer", ""), *((f"{s} s a clip", str(s)) for s in TIMERS_S)]
-
-#: Leaves room in the window for what is above the map.
-_MAP_HEIGHT = "clamp(300px, 100vh - 400px, 900px)"
 
 #: For an event of the page whose input is the token of the browser's player, "" if it has none.
 PLAYER_OF_BROWSER = (
@@ -57,8 +53,7 @@ def tab_html(moves: Moves, benchmarks: Mapping[str, str], default: str) -> str:
         status=Markup(status),
         result=Markup(help_html()),
         player=Markup(PLAYER_HTML),
-        map=Markup(map_html(_MAP_HEIGHT)),
-        modes=MODES,
+        map=Markup(map_html()),
         benchmarks=[(benchmarks[slug], slug) for slug in slugs],
         continents=[(slug, continent_choices(moves.continents(slug))) for slug in slugs],
         speech=SPEECH,

@@ -34,7 +34,7 @@ _LOGO = Markup(
 def header_html(tagline: str = "Given only a sound: where on Earth was it made?") -> str:
     """The name of the site, and what it is."""
     return Markup(
-        '<header class="agl-header"><h1 class="agl-brand">{} AGL1K</h1>'
+        '<header class="agl-header"><h1 class="agl-brand">{} <span>AGL1K</span></h1>'
         '<p class="agl-tagline">{}</p></header>'
     ).format(_LOGO, tagline)
 

@@ -31,7 +31,8 @@ from web.static import leaflet_url, modules, static_url
 Point = tuple[float, float]  # latitude, longitude in degrees
 Command = dict[str, Any]
 
-HEIGHT = "clamp(320px, 55vh, 620px)"
+#: A page that has the map as its board sets the variable.
+HEIGHT = "var(--agl-map-height, clamp(320px, 55vh, 620px))"
 _CROSSHAIR = (
     '<svg class="agl-map-cross" viewBox="0 0 44 44" aria-hidden="true">'
     '<circle cx="22" cy="22" r="9"/><path d="M22 2v14M22 28v14M2 22h14M28 22h14"/></svg>'

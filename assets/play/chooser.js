@@ -1,63 +1,93 @@
-// The panel in which a player chooses the next round.
+// The ways to play: buttons, and the panel in which a round is chosen.
 import { look } from './api.js';
 import { fill, make, tell } from './dom.js';
 import { keep, recall } from './store.js';
 
 export class Chooser {
   /** `playerOf` returns the player's token; `start` begins the round that is chosen. */
-  constructor(panel, playerOf, start) {
-    Object.assign(this, { panel, playerOf, start, form: panel.querySelector('form') });
-    this.fields = this.form.elements;
-    this.message = panel.querySelector('#agl-chooser-message');
-    this.fields.nickname.value = recall('nickname', '');
-    this.fields.nickname.addEventListener('change', () => keep('nickname', this.nickname));
-    panel.addEventListener('toggle', () => this.showDays());
-    for (const mode of this.fields.mode) mode.addEventListener('change', () => this.showMode());
-    this.fields.benchmark.addEventListener('change', () => this.showBenchmark());
-    this.form.addEventListener('submit', (event) => {
+  constructor(modes, panels, playerOf, start) {
+    Object.assign(this, { panels, playerOf, start });
+    this.buttons = [...modes.querySelectorAll('[data-mode]')];
+    this.message = panels.querySelector('#agl-chooser-message');
+    this.name = panels.querySelector('#agl-nickname input');
+    this.name.value = recall('nickname', '');
+    this.name.addEventListener('change', () => keep('nickname', this.nickname));
+    modes.querySelector('#agl-daily').addEventListener('click', () => this.begin({ mode: 'daily' }));
+    for (const button of this.buttons) this.prepare(button);
+    panels.addEventListener('keydown', ({ key }) => key === 'Escape' && this.close());
+    this.free.benchmark.addEventListener('change', () => this.showContinents());
+    this.showContinents();
+  }
+
+  /** A button without a panel stays hidden. */
+  prepare(button) {
+    const { mode } = button.dataset;
+    const panel = this.panelOf(mode);
+    button.hidden = !panel;
+    button.addEventListener('click', () => (panel.hidden ? this.open(mode) : this.close()));
+    panel?.addEventListener('submit', (event) => {
       event.preventDefault();
-      this.begin();
+      if (mode in WISHES) this.begin(WISHES[mode](panel.elements, this.free));
     });
-    this.showMode();
-    this.showBenchmark();
+  }
+
+  panelOf(mode) {
+    return this.panels.querySelector(`#agl-panel-${mode}`);
+  }
+
+  get free() {
+    return this.panelOf('free').elements;
   }
 
   get nickname() {
-    return this.fields.nickname.value.trim();
+    return this.name.value.trim();
   }
 
-  /** The choice, as the play API takes it. */
-  get wish() {
-    const { mode, benchmark, speech, continent, timer, day, code } = this.fields;
-    return {
-      mode: mode.value, benchmark: benchmark.value, speech: speech.value, continent: continent.value,
-      timer_s: Number(timer.value) || null, day: day.value, code: code.value };
+  open(mode) {
+    this.show(mode);
+    this.panelOf(mode).querySelector('input, select, button')?.focus();
+    if (mode === 'days') this.showDays();
   }
 
-  async begin() {
+  /** Close the panel; the focus returns to the button that opened it. */
+  close() {
+    const opener = this.buttons.find((button) => button.getAttribute('aria-expanded') === 'true');
+    const hasFocus = this.panels.contains(document.activeElement);
+    this.show(null);
+    if (hasFocus) opener?.focus();
+  }
+
+  show(shown) {
+    tell(this.message, '');
+    this.panels.hidden = !shown;
+    for (const button of this.buttons) {
+      const isShown = button.dataset.mode === shown;
+      button.setAttribute('aria-expanded', isShown);
+      const panel = this.panelOf(button.dataset.mode);
+      if (panel) panel.hidden = !isShown;
+    }
+  }
+
+  async begin(wish) {
     tell(this.message, '');
     try {
-      if (await this.start(this.wish)) this.panel.open = false;
+      if (await this.start(wish)) this.close();
     } catch (problem) {
+      this.panels.hidden = false;
       tell(this.message, problem.message, { alarm: true });
     }
   }
 
-  showMode() {
-    for (const part of this.form.querySelectorAll('[data-mode]')) part.hidden = part.dataset.mode !== this.fields.mode.value;
-    this.showDays();
-  }
-
-  showBenchmark() {
-    const options = this.panel.querySelector(`template[data-benchmark="${CSS.escape(this.fields.benchmark.value)}"]`);
-    this.fields.continent.replaceChildren(options.content.cloneNode(true));
-    this.showDays();
+  showContinents() {
+    const { benchmark, continent } = this.free;
+    const options = this.panels.querySelector(`template[data-benchmark="${CSS.escape(benchmark.value)}"]`);
+    continent.replaceChildren(options.content.cloneNode(true));
   }
 
   /** The days that can be played, with results: asked for only while they are seen. */
   async showDays() {
-    if (!this.panel.open || this.fields.mode.value !== 'daily' || !this.playerOf()) return;
-    const benchmark = encodeURIComponent(this.fields.benchmark.value);
+    if (!this.playerOf()) return;
+    const benchmark = encodeURIComponent(this.free.benchmark.value);
     try {
       this.listDays(await look(`dailies?fragments=1&benchmark=${benchmark}`, this.playerOf()));
     } catch (problem) {
@@ -66,10 +96,19 @@ export class Chooser {
   }
 
   listDays({ fragments: { days, streak } }) {
-    const { day } = this.fields;
+    const { day } = this.panelOf('days').elements;
     const chosen = day.value;
     day.replaceChildren(...days.map(([label, value]) => make('option', { value }, label)));
     if (days.some(([, value]) => value === chosen)) day.value = chosen;
-    fill(this.panel.querySelector('#agl-streak'), streak);
+    fill(this.panels.querySelector('#agl-streak'), streak);
   }
 }
+
+/** The round that a panel's fields wish for, as the play API takes it. */
+const WISHES = {
+  free: ({ benchmark, speech, continent, timer }) => ({
+    mode: 'free', benchmark: benchmark.value, speech: speech.value, continent: continent.value,
+    timer_s: Number(timer.value) || null }),
+  days: ({ day }, { benchmark }) => ({ mode: 'daily', benchmark: benchmark.value, day: day.value }),
+  challenge: ({ code }) => ({ mode: 'challenge', code: code.value }),
+};

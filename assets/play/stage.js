@@ -13,6 +13,9 @@ import { act } from './api.js';
 const NO_PIN = 'There is no pin yet. Click or tap the map, or press Enter in it to drop the pin at the crosshair; then submit.';
 const NO_SOUND = 'The clip could not be loaded. Try again, skip it, or report it as broken.';
 
+//: As in game.css.
+const ONE_COLUMN = '(max-width: 860px) and (not ((orientation: landscape) and (max-height: 560px) and (min-width: 560px)))';
+
 /** Bind the stage to its elements, and open the player's round. `options.map` is for the map. */
 export function attach(element, options) {
   return new Stage(element, options).open();
@@ -31,7 +34,7 @@ class Stage {
     this.sound = new Player(this.parts.sound);
     this.sound.load(null);
     this.clock = new Clock(find('clock'), () => this.answer('timeup'));
-    this.chooser = new Chooser(find('new-round'), () => this.player, (wish) => this.start(wish));
+    this.chooser = new Chooser(find('modes'), find('panels'), () => this.player, (wish) => this.start(wish));
     this.drawMap(options.map);
     this.listen();
     history.list(find('history-list'));
@@ -216,7 +219,7 @@ class Stage {
     const target = shown('#agl-next, #agl-again') ?? shown('#agl-sound .agl-play');
     if (isLost) target?.focus({ preventScroll: true });
     const result = shown('.agl-reveal, .agl-summary') ?? shown('#agl-sound');
-    if (matchMedia('(max-width: 860px)').matches) result?.scrollIntoView({ block: 'center' });
+    if (matchMedia(ONE_COLUMN).matches) result?.scrollIntoView({ block: 'center' });
   }
 }
 
