@@ -65,11 +65,10 @@ from web.settings import Settings
 from web.static import mount_static
 from web.unavailable import explain_unavailable
 from web.uploads import Uploads
+from web.visitors import NoteAddress, Visitors
 
 log = logging.getLogger("agl1k")
 
-#: How many rounds one player may start within an hour.
-ROUNDS_EACH = 120
 #: One visitor's share of the files that everybody may publish in an hour.
 PUBLISH_SHARE = 0.25
 #: Of the rounds that everybody may start in an hour, the share kept for those who play already.
@@ -171,7 +170,13 @@ def open_services(settings: Settings) -> Services:
     publisher = publisher_for(settings.store.hub, database)
     n_files = settings.publish_per_hour
     quotas = Quotas(
-        Quota("rounds started", settings.rounds_per_hour, ROUNDS_EACH, kept=KEPT_ROUNDS),
+        Quota(
+            "rounds started",
+            settings.rounds_per_hour,
+            settings.rounds_per_player,
+            kept=KEPT_ROUNDS,
+            per_address=settings.rounds_per_address,
+        ),
         Quota("files published", n_files, math.ceil(n_files * PUBLISH_SHARE)),
     )
     load = Load(settings.busy_ms / 1000)
@@ -201,10 +206,11 @@ def open_services(settings: Settings) -> Services:
 
 def _starting(quota: Quota, load: Load) -> Callable[[str], None]:
     """A function that raises ``Agl1kError`` if a player may start no round at present."""
+    visitors = Visitors()
 
     def admit(player_id: str) -> None:
         load.admit_round()
-        quota.take(player_id)
+        quota.take(player_id, visitors.current())
 
     return admit
 
@@ -320,6 +326,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(WholeTexts)
     app.add_middleware(BodyLimit, max_bytes=settings.max_upload_bytes + 2**20)
     app.add_middleware(Admission, load=services.load)
+    app.add_middleware(NoteAddress)
     if settings.metrics_token or settings.metrics_address:
         app.state.metrics = _measure(app, services)
     mounted = mount(
@@ -409,7 +416,7 @@ def _served(arguments: list[str] | None, metrics: ExitStack) -> int:
     for problem in app.state.services.registry.problems:
         log.warning("%s", problem)
     log.info("AGL1K %s on http://%s:%s", __version__, settings.host, listener.getsockname()[1])
-    serve(app, listener)
+    serve(app, listener, trusted_proxies=app.state.services.settings.trusted_proxies)
     return 0
 
 

@@ -12,6 +12,7 @@ from game.rounds import Game
 from game.views import Dailies, RoundView
 from ui.worldmap import Point
 from web.addresses import query_of
+from web.quota import QuotaError
 
 NO_PIN = (
     "There is no pin yet. Click or tap the map, or press Enter in it to drop the pin "
@@ -96,8 +97,8 @@ class Moves:
             try:
                 view = self._game.resume(player) or self._game.start_free(player, benchmark)
                 return Outcome(player, view, _lines(problems))
-            except UnavailableError:
-                raise
+            except (UnavailableError, QuotaError):
+                raise  # no other benchmark would help
             except Agl1kError as error:
                 problems.append(str(error))
         raise NothingToPlayError(_lines(problems))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Sequence
 
 import uvicorn
 from fastapi import FastAPI
@@ -50,8 +51,11 @@ def listening(host: str, port: int) -> socket.socket:
     return taken
 
 
-def serve(app: FastAPI, listener: socket.socket) -> None:
-    """Serve until SIGTERM or SIGINT. The access log is off: it would contain people's addresses."""
+def serve(app: FastAPI, listener: socket.socket, *, trusted_proxies: Sequence[str] = ()) -> None:
+    """Serve until SIGTERM or SIGINT. The access log is off: it would contain people's addresses.
+
+    Only ``trusted_proxies``, addresses and networks, are believed where a request comes from.
+    """
     # Gradio asks matplotlib, if it is installed, for its backend; without this, matplotlib would
     # load pyplot during the first request
     os.environ.setdefault("MPLBACKEND", "agg")
@@ -62,6 +66,7 @@ def serve(app: FastAPI, listener: socket.socket) -> None:
         backlog=BACKLOG,
         log_config=None,  # as the rest of the app logs
         access_log=False,
+        forwarded_allow_ips=[*trusted_proxies],
         timeout_keep_alive=75,  # a player listens and thinks for longer than 5 s
         timeout_graceful_shutdown=3,
     )

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network, ip_network
 from pathlib import Path
 
 from agl1k_core.config import Config, Environment
 from store.options import StoreOptions
 
 LEAST_SECRET_BYTES = 16
+#: Without a setting, one address may start this part of all rounds if they get short.
+ADDRESS_SHARE = 0.05
+#: A Space is reached through the platform's proxies alone, from private networks.
+_PROXIES_OF_A_SPACE = "10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7"
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,9 @@ class Settings:
     uploads_mb: float
     publish_per_hour: int
     rounds_per_hour: int
+    rounds_per_player: int
+    rounds_per_address: int
+    trusted_proxies: tuple[str, ...]
     busy_ms: float
     metrics_address: tuple[str, int] | None
     metrics_token: str = field(repr=False)
@@ -51,6 +60,7 @@ class Settings:
         """Read the settings; raises ``Agl1kError`` that names all variables it cannot use."""
         environment = Environment(env)
         config = Config.read(environment)
+        rounds_per_hour = environment.whole("AGL1K_ROUNDS_PER_HOUR", 12_000, lowest=1, highest=1e9)
         settings = cls(
             config=config,
             store=StoreOptions.read(environment),
@@ -65,9 +75,17 @@ class Settings:
             upload_dir=_upload_dir(environment, config.data_dir),
             uploads_mb=environment.number("AGL1K_UPLOADS_MB", 256, lowest=1, highest=1e6),
             publish_per_hour=environment.whole("AGL1K_PUBLISH_PER_HOUR", 60, lowest=0, highest=1e9),
-            rounds_per_hour=environment.whole(
-                "AGL1K_ROUNDS_PER_HOUR", 12_000, lowest=1, highest=1e9
+            rounds_per_hour=rounds_per_hour,
+            rounds_per_player=environment.whole(
+                "AGL1K_ROUNDS_PER_PLAYER", 120, lowest=1, highest=1e9
             ),
+            rounds_per_address=environment.whole(
+                "AGL1K_ROUNDS_PER_ADDRESS",
+                math.ceil(rounds_per_hour * ADDRESS_SHARE),
+                lowest=1,
+                highest=1e9,
+            ),
+            trusted_proxies=_trusted_proxies(environment),
             busy_ms=environment.number("AGL1K_BUSY_MS", 500, lowest=0.001, highest=1e6),
             metrics_address=_address(environment),
             metrics_token=_metrics_token(environment),
@@ -107,6 +125,26 @@ def _address(environment: Environment) -> tuple[str, int] | None:
         )
         return None
     return (found[1].strip("[]"), int(found[2])) if found else None
+
+
+def _trusted_proxies(environment: Environment) -> tuple[str, ...]:
+    """Networks; those of IPv4 also as a server that listens on IPv6 sees them."""
+    default = _PROXIES_OF_A_SPACE if environment.on_space else ""
+    text = environment.text("AGL1K_TRUSTED_PROXIES", default=default)
+    networks: list[str] = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        try:
+            network = ip_network(part)
+        except ValueError:
+            environment.refuse(
+                f"AGL1K_TRUSTED_PROXIES: {part[:80]!r} is not an address or a network. Set some "
+                "like 127.0.0.1, 10.0.0.0/8, separated by commas, or unset it."
+            )
+            continue
+        networks.append(str(network))
+        if isinstance(network, IPv4Network):
+            networks.append(f"::ffff:{network.network_address}/{96 + network.prefixlen}")
+    return tuple(networks)
 
 
 def _metrics_token(environment: Environment) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections import Counter
 
 import pytest
 
@@ -105,3 +106,53 @@ def test_a_share_is_kept_for_those_who_were_counted_already() -> None:
     quota.take("player 4")
     with pytest.raises(Agl1kError, match="Try again in 2 minutes"):
         quota.take("newcomer")  # once two more have left
+
+
+def test_an_address_is_limited_only_once_it_gets_short() -> None:
+    clock = Clock()
+    quota = Quota("rounds started", 100, per_address=10, clock=clock)
+    for number in range(50):
+        clock.now = 60.0 * number / 50
+        quota.take(f"bot {number}", "farm")
+    with pytest.raises(Agl1kError, match=r"from your network .* Try again in 60 minutes\.$"):
+        quota.take("bot 50", "farm")
+    for number in range(10):
+        quota.take(f"person {number}", "home")
+    with pytest.raises(Agl1kError, match="from your network"):
+        quota.take("person 10", "home")
+    assert quota.left == 40, "what is refused does not count"
+    clock.now = 3660
+    quota.take("bot 51", "farm")
+
+
+def test_three_addresses_shut_nobody_out() -> None:
+    quota = Quota("rounds started", 12_000, 120, kept=0.2, per_address=600)
+    refused: Counter[str] = Counter()
+    for number in range(12_000):
+        farm = f"farm {number % 3}"
+        try:
+            quota.take(f"fresh {number}", farm)
+        except Agl1kError:
+            refused[farm] += 1
+    assert quota.left == 6000
+    assert set(refused) == {"farm 0", "farm 1", "farm 2"}
+    assert quota.problems() == []
+    for number in range(600):
+        quota.take(f"player {number}", f"home {number}")
+
+
+def test_an_unknown_address_has_no_limit_of_its_own() -> None:
+    quota = Quota("rounds started", 4, per_address=1)
+    for number in range(4):
+        quota.take(f"player {number}")
+    assert quota.left == 0
+
+
+def test_a_round_given_back_is_given_back_to_its_address() -> None:
+    quota = Quota("rounds started", 4, per_address=2)
+    quota.take("ann", "home")
+    quota.take("ben", "home")
+    quota.give_back("ben")
+    quota.take("eve", "home")
+    with pytest.raises(Agl1kError, match="from your network"):
+        quota.take("ben", "home")

@@ -50,6 +50,11 @@ def test_all_unusable_variables_of_all_floors_are_named_once() -> None:
         ("PORT", "1.5", "whole number"), ("PORT", "nan", "between 0 and 65535"),
         ("AGL1K_MAX_UPLOAD_MB", "inf", "between 0.001 and 100000"),
         ("AGL1K_ROUNDS_PER_HOUR", "0", "between 1 and"),
+        ("AGL1K_ROUNDS_PER_PLAYER", "0", "between 1 and"),
+        ("AGL1K_ROUNDS_PER_ADDRESS", "0", "between 1 and"),
+        ("AGL1K_TRUSTED_PROXIES", "10.0.0.0/8, nginx", "'nginx' is not an address"),
+        ("AGL1K_TRUSTED_PROXIES", "10.0.0.1/8", "'10.0.0.1/8' is not an address"),
+        ("AGL1K_TRUSTED_PROXIES", "*", "'*' is not an address"),
         ("AGL1K_PUBLISH_PER_HOUR", "-1", "between 0 and"),
         ("AGL1K_ROOT_PATH", "arena", "one like /arena"),
         ("AGL1K_ROOT_PATH", "/a?b", "is not a path"),
@@ -92,3 +97,21 @@ def test_an_unusable_address_or_token_of_metrics(text: str) -> None:
     with pytest.raises(Agl1kError, match="at least 16 random letters and digits") as refused:
         Settings.from_env({"AGL1K_METRICS_TOKEN": f"short-{text}"})
     assert "short-" not in str(refused.value)
+
+
+def test_nobody_is_believed_without_a_setting() -> None:
+    assert Settings.from_env({}).trusted_proxies == ()
+    assert "10.0.0.0/8" in Settings.from_env({"SPACE_ID": "a/b"}).trusted_proxies
+
+
+def test_proxies_are_also_named_as_a_server_on_ipv6_sees_them() -> None:
+    settings = Settings.from_env({"AGL1K_TRUSTED_PROXIES": " 192.0.2.0/24,2001:db8::1 "})
+    assert settings.trusted_proxies == (
+        "192.0.2.0/24", "::ffff:192.0.2.0/120", "2001:db8::1/128",
+    )  # fmt: skip
+
+
+def test_the_share_of_an_address_follows_the_limit_of_all() -> None:
+    assert Settings.from_env({}).rounds_per_address == 600
+    assert Settings.from_env({"AGL1K_ROUNDS_PER_HOUR": "7"}).rounds_per_address == 1
+    assert Settings.from_env({"AGL1K_ROUNDS_PER_ADDRESS": "9"}).rounds_per_address == 9
