@@ -10,6 +10,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from threading import Thread
 from typing import Any, cast
 
@@ -29,6 +30,7 @@ from fastapi import FastAPI
 from agl1k_core import __version__, benchmarks, places
 from agl1k_core.benchmarks import Benchmark, Registry, open_registry, read_tags
 from game.api import play_router
+from game.cards import RoundCards
 from game.clips import ClipStore, clip_router
 from game.dependencies import Content, ModelAnswers, Surroundings
 from game.moves import Moves
@@ -37,6 +39,7 @@ from game.screens import compile_templates, credits_html
 from game.tab import PLAYER_OF_BROWSER, build_play
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
+from leaderboard.cards import is_of_board, row_card
 from leaderboard.client_api import build_endpoints
 from leaderboard.scoring_queue import ScoringQueue
 from leaderboard.submit_tab import build_submit
@@ -49,6 +52,8 @@ from store.moderation import HiddenNicknames, ModerationLog
 from store.submissions import SubmissionStore
 from store.uploads import SharedUploads
 from ui import frame
+from ui.card import Card
+from ui.cards import Cards, Query, card_router
 from ui.model_guess import ModelGuess
 from web import login
 from web.addresses import UnderPath, named_tab
@@ -93,6 +98,7 @@ class Services:
     registry: Registry
     database: Database
     clips: ClipStore
+    guesses: GuessStore
     boards: Mapping[str, Board]
     game: Game
     moves: Moves
@@ -200,7 +206,18 @@ def open_services(settings: Settings) -> Services:
     database.serve()
     moves = Moves(game, [registry.default, *registry.benchmarks])
     return Services(
-        settings, registry, database, clips, boards, game, moves, quotas, load, publisher, uploads
+        settings,
+        registry,
+        database,
+        clips,
+        guesses,
+        boards,
+        game,
+        moves,
+        quotas,
+        load,
+        publisher,
+        uploads,
     )
 
 
@@ -321,6 +338,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(clip_router(services.clips, services.game.resolve))
     app.include_router(leaderboard_router(services.boards))
     app.include_router(play_router(services.moves))
+    cards = Cards(frame.HOME_CARD, _card_of(services))
+    app.include_router(card_router(cards))
     mount_static(app)
     explain_unavailable(app)
     app.add_middleware(WholeTexts)
@@ -334,12 +353,26 @@ def create_app(settings: Settings) -> FastAPI:
         build_page(services),
         services.uploads,
         **frame.look(),
+        tags=cards.tags,
         root_path=settings.root_path or None,
         max_file_size=settings.max_upload_bytes,
     )
     mounted.add_middleware(UnderPath, path=settings.root_path)
     login.guard(mounted)
     return mounted
+
+
+def _card_of(services: Services) -> Callable[[Query], Card]:
+    """A function that finds how a link is shown elsewhere."""
+    names = {slug: benchmark.name for slug, benchmark in services.registry.benchmarks.items()}
+    rounds = RoundCards(services.guesses, names, lambda: datetime.now(UTC).date())
+
+    def card_of(query: Query) -> Card:
+        if is_of_board(query):
+            return row_card(services.boards, query) or frame.HOME_CARD
+        return rounds.of(query) or frame.HOME_CARD
+
+    return card_of
 
 
 def _measure(app: FastAPI, services: Services) -> Metrics:

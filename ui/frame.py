@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ui import player, worldmap
+from ui.card import Card
 from ui.theme import theme
 from web.static import asset, modules, static_url
 
@@ -21,6 +22,16 @@ STAGE, OPENING = "play/stage.js", "play/opening.js"
 _DESCRIPTION = (
     "Hear a place, find it on the map: the open arena for audio geo-localization, "
     "for people and for models."
+)
+
+#: How a link to the site is shown elsewhere.
+HOME_CARD = Card(
+    title="AGL1K: hear a place, find it on the map",
+    text=_DESCRIPTION,
+    kind="Audio geo-localization",
+    headline="Hear a place, find it on the map",
+    line="The open arena, for people and for models.",
+    n_pins=5,
 )
 
 _LOGO = Markup(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -26,7 +27,7 @@ from web.gradio_adapter import (
 )
 from web.inputs import problem_of, with_files
 from web.limits import UPLOAD
-from web.rendered import RenderedOnce
+from web.rendered import TAGS, RenderedOnce, Tags
 from web.unavailable import note
 from web.uploads import Uploads, upload_router
 
@@ -39,6 +40,8 @@ QUIET: Mapping[str, Any] = {
 
 _MALFORMED = "This request cannot be read. Send a JSON object with the list “data”, in UTF-8."
 _NO_ENDPOINT = "There is no such endpoint here. GET /gradio_api/info lists them."
+
+_GRADIOS_TAGS = re.compile(rb"""<meta\s+(?:property|name)=["'](?:og|twitter):[^>]*>\s*""")
 
 #: Gradio's messages repeat what was sent.
 _LONGEST = 500
@@ -96,12 +99,14 @@ def mount(
     uploads: Uploads | None = None,
     *,
     head: str = "",
+    tags: Tags | None = None,
     **options: Any,
 ) -> FastAPI:
     """Serve a page at ``/``; ``options`` are passed to ``gr.mount_gradio_app``.
 
     Without ``uploads``, the page takes no files. ``head`` is part of the HTML: Gradio would add it
-    only once its scripts run, so that what it names would be loaded late.
+    only once its scripts run, so that what it names would be loaded late. ``tags`` are those of
+    ``web.rendered``; Gradio's own, which describe Gradio, are left out.
     """
     treat_as_launched(page, checks_files=uploads is not None)
     if uploads is not None:
@@ -123,11 +128,13 @@ def mount(
     answer_nonsense(mounted)
     for inner in gradio_apps(mounted):
         root_of = partial(address_of, inner)
-        add_innermost(inner, RenderedOnce, root_of=root_of, finish=partial(_finished, head))
+        finish = partial(_finished, head)
+        add_innermost(inner, RenderedOnce, root_of=root_of, finish=finish, tags=tags)
     return mounted
 
 
 def _finished(head: str, page: bytes) -> bytes:
+    page = _GRADIOS_TAGS.sub(b"", page).replace(b"<head>", b"<head>" + TAGS, 1)
     return ending_with_slash(page).replace(b"</head>", head.encode() + b"</head>", 1)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -25,6 +25,11 @@ MOST_ADDRESSES = 32
 _NOBODY = (b"host", b"rendered-for-nobody.invalid")
 #: What decides the address of the site, besides the connection itself.
 _NAMING = (b"host", b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server")
+
+#: Stands in the HTML for the tags that depend on the query.
+TAGS = b"<!--tags-->"
+#: The tags for a query, if the site has this address.
+Tags = Callable[[bytes, str], Awaitable[bytes]]
 
 _INFO = "/gradio_api/info"
 #: What is rendered: the path, and with which queries. Others would change nothing.
@@ -47,7 +52,8 @@ class RenderedOnce:
     """ASGI middleware that lets a page answer once, and then answers everybody itself.
 
     Put it directly around Gradio's routes. ``root_of`` returns the address of the site as a request
-    names it; ``finish`` may change the HTML.
+    names it; ``finish`` may change the HTML, in which ``tags`` of the query and that address then
+    replace ``TAGS``.
     """
 
     def __init__(
@@ -55,8 +61,9 @@ class RenderedOnce:
         app: ASGIApp,
         root_of: Callable[[Scope], str],
         finish: Callable[[bytes], bytes] = bytes,
+        tags: Tags | None = None,
     ) -> None:
-        self.app, self._root_of, self._finish = app, root_of, finish
+        self.app, self._root_of, self._finish, self._tags = app, root_of, finish, tags
         self._renderings: dict[tuple[str, bytes], _Rendering] = {}
         self._rendering = asyncio.Lock()
         self._root = lru_cache(MOST_ADDRESSES)(lambda key: root_of(_asked_like(*key)))
@@ -68,7 +75,10 @@ class RenderedOnce:
         if rendering is None:
             await self.app(scope, receive, send)
             return
-        packed = self._packed(rendering, self._root(_key(scope)))
+        root, tags = self._root(_key(scope)), b""
+        if self._tags is not None and TAGS in rendering.body:
+            tags = await self._tags(scope["query_string"], root)
+        packed = self._packed(rendering, root, tags)
         is_fixed = rendering.media_type.startswith("text/css") and scope["query_string"]
         answer = packed.answer(Headers(scope=scope), KEEP_FOREVER if is_fixed else ASK_AGAIN)
         await answer(scope, receive, send)
@@ -137,9 +147,10 @@ async def _asked(app: ASGIApp, scope: Scope) -> tuple[int, str, bytes]:
     return sent[0]["status"], Headers(raw=sent[0]["headers"]).get("content-type", ""), body
 
 
-def _filled_in(rendering: _Rendering, root: str) -> Packed:
+def _filled_in(rendering: _Rendering, root: str, tags: bytes) -> Packed:
     """An answer that names the site by the address that a visitor uses."""
     body = rendering.body.replace(_in_script(rendering.root), _in_script(root))
+    body = body.replace(TAGS, tags, 1)
     return Packed(body, rendering.media_type)
 
 
