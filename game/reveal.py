@@ -184,12 +184,18 @@ def share_text(summary: Summary, page_url: str = "") -> str:
     lines = [f"{name if name.startswith('AGL1K') else f'AGL1K – {name}'}, {title}"]
     lines += [_share_line(reveal) for reveal in summary.reveals]
     lines.append(f"{summary.total:,} of {summary.max_total:,} points")
+    if summary.challenger is not None:
+        rival = summary.challenger
+        lines.append(f"{rival.nickname or 'My challenger'}: {rival.total:,} points")
     link = f"{page_url.split('?')[0].split('#')[0]}?challenge={summary.code}"
     return "\n".join([*lines, link if page_url else f"Challenge code: {summary.code}"])
 
 
 def _share_line(reveal: Reveal) -> str:
-    # Even fonts without emoji have these squares.
-    filled = round(5 * reveal.points / MAX_POINTS)
+    """Five squares: green from 3,750 points on, yellow from 1,250 on, else red."""
+    share = reveal.points / MAX_POINTS
+    filled = round(5 * share)
+    colour = "🟩" if share >= 0.75 else "🟨" if share >= 0.25 else "🟥"
     outcome = {"skip": "skipped", "broken": "broken clip", "timeout": "out of time"}
-    return f"{'■' * filled}{'□' * (5 - filled)} {outcome.get(reveal.action, f'{reveal.points:,}')}"
+    words = outcome.get(reveal.action, f"{reveal.points:,}")
+    return f"{colour * filled}{'⬜' * (5 - filled)} {words}"

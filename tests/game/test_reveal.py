@@ -10,7 +10,7 @@ from agl1k_core.benchmarks import Benchmark, Clip
 from agl1k_core.errors import Agl1kError
 from game.guessing import new_guess
 from game.reveal import build_reveals, distance_in_words, outcome_in_words, place_label, share_text
-from game.views import Reveal, Summary
+from game.views import Challenger, Reveal, Summary
 from store.guesses import Action, Round
 from ui.model_guess import ModelGuess
 
@@ -101,6 +101,22 @@ def test_distances_in_words(km: float, words: str) -> None:
     assert distance_in_words(km) == words
 
 
+@pytest.mark.parametrize(
+    ("km", "squares"),
+    [
+        (0, "🟩🟩🟩🟩🟩"),
+        (300, "🟩🟩🟩🟩⬜"),
+        (1000, "🟨🟨🟨⬜⬜"),
+        (2500, "🟥⬜⬜⬜⬜"),
+        (9000, "⬜⬜⬜⬜⬜"),
+    ],
+)
+def test_squares_are_filled_and_coloured_by_points(km: float, squares: str) -> None:
+    (found,) = reveals(("guess", (ALASKA.lat - km / 111.3, ALASKA.lon)))
+    summary = Summary("free", "", "b", "B", "", (found,), 0, 5000, "A")
+    assert share_text(summary).splitlines()[1].split(" ")[0] == squares
+
+
 def test_the_shared_text_gives_nothing_away() -> None:
     found = reveals(("guess", (61.0, -150.0)), ("skip", None), ("broken", None))
     summary = Summary(
@@ -109,13 +125,19 @@ def test_the_shared_text_gives_nothing_away() -> None:
     text = share_text(summary, "https://example.org/play?daily=1#x")
     assert text.splitlines() == [
         "AGL1K – Benchmark, daily five of 2026-03-14",
-        f"■■■■■ {found[0].points:,}",
-        "□□□□□ skipped",
-        "□□□□□ broken clip",
+        f"🟩🟩🟩🟩🟩 {found[0].points:,}",
+        "⬜⬜⬜⬜⬜ skipped",
+        "⬜⬜⬜⬜⬜ broken clip",
         "4,900 of 10,000 points",
         "https://example.org/play?challenge=ABCDEFG-HIJKLMN",
     ]
     assert "Anchorage" not in text
+    rival = replace(summary, challenger=Challenger("Ann", 4950, 10000))
+    assert share_text(rival).splitlines()[4:6] == [
+        "4,900 of 10,000 points", "Ann: 4,950 points"
+    ]  # fmt: skip
+    nameless = replace(summary, challenger=Challenger("", 4950, 10000))
+    assert "\nMy challenger: 4,950 points\n" in share_text(nameless)
     demo = replace(summary, benchmark_name="AGL1K demo pack")
     assert share_text(demo).startswith("AGL1K demo pack, daily five of")
     assert share_text(summary).endswith("\nChallenge code: ABCDEFG-HIJKLMN")
