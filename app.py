@@ -32,7 +32,7 @@ from agl1k_core.benchmarks import Benchmark, Registry, open_registry, read_tags
 from game.api import play_router
 from game.cards import RoundCards
 from game.clips import ClipStore, clip_router
-from game.dependencies import Content, ModelAnswers, Surroundings
+from game.dependencies import Content, ModelAnswers, Opponents, Surroundings
 from game.moves import Moves
 from game.rounds import Game
 from game.screens import compile_templates, credits_html
@@ -54,7 +54,7 @@ from store.uploads import SharedUploads
 from ui import frame
 from ui.card import Card
 from ui.cards import Cards, Query, card_router
-from ui.model_guess import ModelGuess
+from ui.model_guess import ModelGuess, Opponent
 from web import login
 from web.addresses import UnderPath, named_tab
 from web.gradio_adapter import n_sessions, upload_into
@@ -193,7 +193,7 @@ def open_services(settings: Settings) -> Services:
     clips = ClipStore(settings.config.data_dir / "clips")
     boards = _boards(registry, settings, submissions, guesses)
     secret = settings.secret.encode() or database.secret("tokens")
-    content = Content(registry.benchmarks, clips, _model_answers(boards), tags)
+    content = Content(registry.benchmarks, clips, _model_answers(boards), tags, _opponents(boards))
     game = Game(
         content,
         guesses,
@@ -267,6 +267,13 @@ def _model_answers(boards: Mapping[str, Board]) -> ModelAnswers:
         return boards[benchmark.slug].model_guesses(keys)
 
     return answers
+
+
+def _opponents(boards: Mapping[str, Board]) -> Opponents:
+    def opponents(benchmark: Benchmark, *, fresh: bool) -> Sequence[Opponent] | None:
+        return boards[benchmark.slug].opponents(fresh=fresh)
+
+    return opponents
 
 
 def build_page(services: Services) -> gr.Blocks:

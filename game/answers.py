@@ -5,6 +5,7 @@ What they may contain is decided by ``presenter``; here it is only named and arr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -26,8 +27,10 @@ from game.views import (
     Sounds,
     Streak,
     Summary,
+    Versus,
     clip_address,
 )
+from ui.model_guess import Opponent
 
 
 class Sound(Struct, frozen=True):
@@ -134,6 +137,24 @@ class Days(Struct, frozen=True):
     fragments: DayFragments | UnsetType = UNSET
 
 
+class Rival(Struct, frozen=True):
+    """Whom a round can be played against: ``id`` is for ``start``, ``kind`` scored, baseline or
+    people. ``median_km`` is the median distance of its answers, on ``n_clips`` clips.
+    """
+
+    id: str
+    name: str
+    kind: str
+    n_clips: int
+    median_km: float
+
+
+class Rivals(Struct, frozen=True):
+    """The rows of a benchmark's board that answered enough clips, the nearest first."""
+
+    opponents: list[Rival]
+
+
 class Answer(Struct, frozen=True):
     """The state of a round. Send ``player`` and ``round`` with the next call.
 
@@ -147,7 +168,7 @@ class Answer(Struct, frozen=True):
     player: str
     round: str
     phase: Phase
-    mode: Literal["free", "daily", "challenge"]
+    mode: Literal["free", "daily", "challenge", "model"]
     label: str
     benchmark: str
     benchmark_name: str
@@ -163,6 +184,7 @@ class Answer(Struct, frozen=True):
     notes: list[str]
     notice: str
     challenger: Challenger | None
+    versus: Versus | None
     share: str
     reveals: list[Outcomes] | UnsetType = UNSET
     reveal: Revealed | UnsetType | None = UNSET
@@ -196,8 +218,19 @@ def answer_of(outcome: Outcome, href: str = "", *, fragments: bool = False) -> A
         notes=[*outcome.problems.splitlines(), *view.notes],
         notice=view.notice,
         challenger=view.challenger,
+        versus=view.versus,
         share=share_text(view.summary, href) if view.summary else "",
         **more,
+    )
+
+
+def rivals_of(opponents: Sequence[Opponent]) -> Rivals:
+    """What the API answers about a benchmark's opponents: nothing about single clips."""
+    return Rivals(
+        [
+            Rival(one.row_id, one.name, one.kind, len(one.distances_km), round(one.median_km, 1))
+            for one in opponents
+        ]
     )
 
 

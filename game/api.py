@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from agl1k_core.errors import Agl1kError, UnavailableError
 from game import api_description
-from game.answers import answer_of, days_of
+from game.answers import answer_of, days_of, rivals_of
 from game.calls import ROUTES, Playables, Refused, Route
 from game.moves import Moves
 from game.refusals import (
@@ -101,9 +101,11 @@ def _add_questions(router: APIRouter, moves: Moves) -> None:
         return answer_of(outcome, fragments=_wants_fragments(request))
 
     def days(request: Request) -> Any:
-        benchmark = request.query_params.get("benchmark", "")[:300]
-        dailies = moves.dailies(_player(request), benchmark)
+        dailies = moves.dailies(_player(request), _benchmark(request))
         return days_of(dailies, fragments=_wants_fragments(request))
+
+    def opponents(request: Request) -> Any:
+        return rivals_of(moves.opponents(_benchmark(request)))
 
     def played(_: Request) -> Any:
         return Playables(moves.playable())
@@ -112,6 +114,7 @@ def _add_questions(router: APIRouter, moves: Moves) -> None:
         ("state", writing, current),
         ("dailies", reading, days),
         ("benchmarks", reading, played),
+        ("opponents", reading, opponents),
     ):
         _add(router, name, _answering(threads, look_up))
 
@@ -215,6 +218,10 @@ def _field_problem(found: str) -> str:
 
 def _wants_fragments(request: Request) -> bool:
     return request.query_params.get("fragments") == "1"
+
+
+def _benchmark(request: Request) -> str:
+    return request.query_params.get("benchmark", "")[:300]
 
 
 def _player(request: Request) -> str:

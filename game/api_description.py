@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from agl1k_core import __version__
-from game.answers import Answer, Days
+from game.answers import Answer, Days, Rivals
 from game.calls import ROUTES, Playables, Refused
 from game.screens import api_html
 
@@ -44,7 +44,7 @@ _BENCHMARK = {
 def openapi() -> dict[str, Any]:
     """The OpenAPI document."""
     bodies = [route.body for route in ROUTES.values()]
-    types = [*dict.fromkeys([*bodies, Answer, Days, Playables, Refused])]
+    types = [*dict.fromkeys([*bodies, Answer, Days, Rivals, Playables, Refused])]
     _, schemas = msgspec.json.schema_components(types, ref_template=f"{_SCHEMAS}{{name}}")
     return {
         "openapi": "3.1.0",
@@ -89,9 +89,16 @@ def _gets() -> dict[str, Any]:
         "dailies", "The daily fives, newest first, and the streak", Days, "401", "404", "503"
     )
     played = _get("benchmarks", "What can be played, the default first", Playables)
+    rivals = _get("opponents", "Whom a round can be played against", Rivals, "404", "503")
+    rivals["get"]["parameters"] = [_BENCHMARK]
     for asked, parameters in ((state, [_FRAGMENTS]), (days, [_BENCHMARK, _FRAGMENTS])):
         asked["get"] |= {"parameters": parameters, "security": [{"player": []}]}
-    return {"/api/play/state": state, "/api/play/dailies": days, "/api/play/benchmarks": played}
+    return {
+        "/api/play/state": state,
+        "/api/play/dailies": days,
+        "/api/play/benchmarks": played,
+        "/api/play/opponents": rivals,
+    }
 
 
 def _get(name: str, summary: str, answer: type, *statuses: str) -> dict[str, Any]:

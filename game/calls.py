@@ -33,16 +33,20 @@ class OpenCall(Call, frozen=True):
 
 
 class StartCall(Call, frozen=True):
-    """The new round: empty fields take the default; ``timer_s`` 0 is no timer."""
+    """The new round: empty fields take the default; ``timer_s`` 0 is no timer.
+
+    ``opponent``, for the mode ``model``, is the id of one of ``GET opponents``.
+    """
 
     player: str
-    mode: Literal["free", "daily", "challenge"] = "free"
+    mode: Literal["free", "daily", "challenge", "model"] = "free"
     benchmark: Word = ""
     speech: Word = "any"
     continent: Word = ""
     timer_s: Annotated[int, Meta(ge=0, le=3600)] | None = None
     day: Word = ""
     code: Word = ""
+    opponent: Word = ""
 
 
 class RoundCall(Call, frozen=True):
@@ -111,6 +115,7 @@ def _start(moves: Moves, call: StartCall) -> Outcome:
         call.timer_s or None,
         call.day.strip(),
         call.code,
+        call.opponent,
     )
     return moves.start(call.player, wish)
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from agl1k_core.benchmarks import Benchmark, FolderTags
 from game.refusals import NotFoundError
-from ui.model_guess import ModelGuess
+from ui.model_guess import ModelGuess, Opponent
 
 
 class PreparedSound(Protocol):
@@ -48,6 +48,16 @@ class ModelAnswers(Protocol):
         """The models' guesses for each of ``keys``."""
 
 
+class Opponents(Protocol):
+    """Looks up whom players can play against."""
+
+    def __call__(self, benchmark: Benchmark, /, *, fresh: bool) -> Sequence[Opponent] | None:
+        """The opponents on a benchmark, None while they are being scored.
+
+        ``fresh``: without those that were withdrawn a moment ago, which takes longer.
+        """
+
+
 class Clock(Protocol):
     """Returns the current time, with its time zone."""
 
@@ -63,6 +73,10 @@ class Admission(Protocol):
 
 def _no_models(benchmark: Benchmark, keys: Sequence[str]) -> Mapping[str, Sequence[ModelGuess]]:
     return {}
+
+
+def _no_opponents(benchmark: Benchmark, *, fresh: bool) -> Sequence[Opponent] | None:
+    return ()
 
 
 def _utc_now() -> datetime:
@@ -85,6 +99,7 @@ class Content:
     clips: ClipSource
     models: ModelAnswers = _no_models
     tags: Mapping[str, FolderTags] = field(default_factory=dict)
+    opponents: Opponents = _no_opponents
 
     def benchmark(self, slug: str) -> Benchmark:
         """The benchmark with this slug; raises ``NotFoundError`` if it is not played here."""

@@ -10,6 +10,7 @@ from game.picking import Filters
 from game.refusals import ConflictError, NotFoundError, NothingToPlayError
 from game.rounds import Game
 from game.views import Dailies, RoundView
+from ui.model_guess import Opponent
 from ui.worldmap import Point
 from web.addresses import query_of
 from web.quota import QuotaError
@@ -18,6 +19,8 @@ NO_PIN = (
     "There is no pin yet. Click or tap the map, or press Enter in it to drop the pin "
     "at the crosshair; then submit."
 )
+
+NO_OPPONENT = "Choose an opponent: a model, a baseline or people."
 
 _DAYS_LISTED = 366
 
@@ -33,6 +36,7 @@ class Wish:
     timer_s: int | None = None
     day: str = ""
     code: str = ""
+    opponent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,15 @@ class Moves:
         if wish.mode == "challenge":
             return self._game.start_challenge(player, wish.code, begin=True)
         filters = Filters(wish.speech, wish.continent)
-        return self._game.start_free(player, benchmark, filters, wish.timer_s, begin=True)
+        opponent = self._opponent(wish) if wish.mode == "model" else ""
+        return self._game.start_free(
+            player, benchmark, filters, wish.timer_s, opponent=opponent, begin=True
+        )
+
+    def _opponent(self, wish: Wish) -> str:
+        if not wish.opponent:
+            raise Agl1kError(NO_OPPONENT)
+        return wish.opponent
 
     def again(self, player: str, round_token: str) -> Outcome:
         """A new free round with the same settings."""
@@ -168,6 +180,10 @@ class Moves:
     def continents(self, benchmark: str) -> dict[str, int]:
         """The continents that a round on this benchmark can be limited to, and their clips."""
         return self._game.continents(benchmark)
+
+    def opponents(self, benchmark: str = "") -> Sequence[Opponent]:
+        """Whom a round on a benchmark can be played against."""
+        return self._game.opponents(benchmark or self.default)
 
     def about(self, benchmark: str = "") -> tuple[str, str]:
         """The name of a benchmark and its notice for players."""

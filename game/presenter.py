@@ -19,7 +19,8 @@ from game.replacement import ClipReplacement, Settled
 from game.reveal import build_reveals
 from game.starting import RoundFactory
 from game.tokens import Tokens, challenge_code
-from game.views import Challenger, Outline, Phase, Reveal, RoundView, Streak, Summary
+from game.versus import opponent_of, versus
+from game.views import Challenger, Outline, Phase, Reveal, RoundView, Streak, Summary, Versus
 from store.guesses import Guess, GuessStore, Round
 
 
@@ -101,11 +102,12 @@ class RoundPresenter:
         row, benchmark = opened.row, opened.benchmark
         shown = [guess for guess in opened.answers.values() if guess.position <= position]
         phase = _phase(opened, position)
+        against = versus(self._content.opponents, benchmark, row, shown)
         reveals = self._reveals(opened, shown, phase)
         return RoundView(
             token=self._tokens.step(row.round_id, position),
             phase=phase,
-            mode=row.mode,
+            mode=_mode(row),
             label=row.label,
             benchmark=benchmark.slug,
             benchmark_name=benchmark.name,
@@ -124,7 +126,8 @@ class RoundPresenter:
             reveals=reveals,
             notes=notes,
             challenger=_challenger(opened),
-            summary=self._summary(opened, reveals) if phase == "finished" else None,
+            versus=against,
+            summary=self._summary(opened, reveals, against) if phase == "finished" else None,
         )
 
     def _remaining_s(self, row: Round) -> float | None:
@@ -158,13 +161,15 @@ class RoundPresenter:
             n_drawn=drawn,
         )
 
-    def _summary(self, opened: OpenRound, reveals: tuple[Reveal, ...]) -> Summary:
+    def _summary(
+        self, opened: OpenRound, reveals: tuple[Reveal, ...], against: Versus | None
+    ) -> Summary:
         row, benchmark, guesses = opened.row, opened.benchmark, [*opened.answers.values()]
         left = opened.n_clips - len(guesses)
         if left:
             raise Agl1kError(f"This round is not finished: {left} of its clips have no answer yet.")
         return Summary(
-            mode=row.mode,
+            mode=_mode(row),
             label=row.label,
             benchmark=benchmark.slug,
             benchmark_name=benchmark.name,
@@ -177,11 +182,16 @@ class RoundPresenter:
             streak=self._streak(row) if row.mode == "daily" else None,
             filters=Filters.of(row.filters).to_dict(),
             timer_s=row.timer_s,
+            versus=against,
         )
 
     def _streak(self, row: Round) -> Streak:
         record = DailyRecord(self._store, row.player_id, row.benchmark)
         return record.streak(self._factory.today())
+
+
+def _mode(row: Round) -> str:
+    return "model" if row.mode == "free" and opponent_of(row) else row.mode
 
 
 def _phase(opened: OpenRound, position: int) -> Phase:

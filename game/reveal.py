@@ -177,9 +177,11 @@ def share_text(summary: Summary, page_url: str = "") -> str:
 
     ``page_url`` is the address of the game; without it the last line is only the code.
     """
-    title = {"daily": f"daily five of {summary.label}", "challenge": "challenge"}.get(
-        summary.mode, "free play"
-    )
+    title = {
+        "daily": f"daily five of {summary.label}",
+        "challenge": "challenge",
+        "model": "against a model",
+    }.get(summary.mode, "free play")
     name = summary.benchmark_name
     lines = [f"{name if name.startswith('AGL1K') else f'AGL1K – {name}'}, {title}"]
     lines += [_share_line(reveal) for reveal in summary.reveals]
@@ -187,8 +189,16 @@ def share_text(summary: Summary, page_url: str = "") -> str:
     if summary.challenger is not None:
         rival = summary.challenger
         lines.append(f"{rival.nickname or 'My challenger'}: {rival.total:,} points")
+    lines += _versus_lines(summary)
     link = f"{page_url.split('?')[0].split('#')[0]}?challenge={summary.code}"
     return "\n".join([*lines, link if page_url else f"Challenge code: {summary.code}"])
+
+
+def _versus_lines(summary: Summary) -> list[str]:
+    versus = summary.versus
+    if versus is None or versus.total is None:
+        return []
+    return [f"Me {summary.total:,} · {versus.name} {versus.total:,}"]
 
 
 def _share_line(reveal: Reveal) -> str:

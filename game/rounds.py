@@ -25,8 +25,10 @@ from game.refusals import ConflictError, NoPlayerError, NotFoundError, NotYoursE
 from game.replacement import ClipReplacement
 from game.starting import RoundFactory
 from game.tokens import Tokens, read_challenge_code
+from game.versus import offered, opponent_of
 from game.views import Dailies, RoundView
 from store.guesses import Action, Guess, GuessStore, Round
+from ui.model_guess import Opponent
 from ui.worldmap import Point
 
 ANSWERED = "You have already answered this clip; the first answer counts."
@@ -101,13 +103,16 @@ class Game:
         filters: Filters = Filters(),  # noqa: B008 - frozen
         timer_s: int | None = None,
         *,
+        opponent: str = "",
         begin: bool = False,
     ) -> RoundView:
         """Start a round of five clips that fit, preferring those the player has not heard.
 
         If fewer fit, the round is that short. ``timer_s`` is one of ``starting.TIMERS_S`` or None.
+        ``opponent`` is the id of one of ``opponents``, who has answered these clips.
         """
-        opened = self._factory.free(self.require_player(player_token), benchmark, filters, timer_s)
+        player_id = self.require_player(player_token)
+        opened = self._factory.free(player_id, benchmark, filters, timer_s, opponent=opponent)
         return self._presenter.now(opened, begin=begin)
 
     def start_daily(
@@ -133,10 +138,16 @@ class Game:
         return replace(view, notes=(OWN_ROUND, *view.notes)) if view.reveals else view
 
     def play_again(self, token: object, player_token: object, *, begin: bool = False) -> RoundView:
-        """Start a free round with the benchmark, the filters and the timer of a round."""
+        """Start a free round with the benchmark, filters, timer and opponent of a round."""
         played = self._open(token, player_token)[0].row
-        filters = Filters.of(played.filters)
-        return self.start_free(player_token, played.benchmark, filters, played.timer_s, begin=begin)
+        filters, against = Filters.of(played.filters), opponent_of(played)
+        return self.start_free(
+            player_token, played.benchmark, filters, played.timer_s, opponent=against, begin=begin
+        )
+
+    def opponents(self, benchmark: str) -> Sequence[Opponent]:
+        """Whom a round on a benchmark can be played against, the nearest first, then baselines."""
+        return offered(self._content.opponents, self._content.benchmark(benchmark))
 
     # Playing
 

@@ -35,7 +35,12 @@ def compile_templates() -> None:
         _pages.get_template(name)
 
 
-MODE_NAMES = {"free": "Free play", "daily": "Daily five", "challenge": "Challenge"}
+MODE_NAMES = {
+    "free": "Free play",
+    "daily": "Daily five",
+    "challenge": "Challenge",
+    "model": "Against a model",
+}
 
 
 def stage_html(**parts: object) -> str:

@@ -16,6 +16,7 @@ from game.picking import CLIPS_PER_ROUND, Filters, candidates, fitting, order_fr
 from game.refusals import ConflictError, NotFoundError
 from game.replacement import ClipReplacement
 from game.tokens import Tokens, challenge_code, new_round_id
+from game.versus import OPPONENT, answered, chosen, opponent_of
 from store.guesses import Guess, GuessStore, Round
 
 TIMERS_S = (30, 60, 120)
@@ -46,18 +47,34 @@ class RoundFactory:
         self._schedules: dict[str, DailySchedule] = {}
         self._fives: dict[tuple[str, str, date], tuple[str, ...]] = {}
 
-    def free(self, player_id: str, slug: str, filters: Filters, timer_s: int | None) -> OpenRound:
-        """Five clips that fit, or all if fewer do; clips new to the player first."""
+    def free(
+        self,
+        player_id: str,
+        slug: str,
+        filters: Filters,
+        timer_s: int | None,
+        *,
+        opponent: str = "",
+    ) -> OpenRound:
+        """Five clips that fit, or all if fewer do; clips new to the player first.
+
+        ``opponent`` is a row of the board that has answered them.
+        """
         source, rng = self._content.benchmark(slug), self._surroundings.rng
         if timer_s is not None and timer_s not in TIMERS_S:
             choices = ", ".join(map(str, TIMERS_S))
             raise Agl1kError(
                 f"There is no timer of {timer_s!r} seconds. Choose {choices}, or none."
             )
-        keys = self._replacement.playable(source, candidates(source, filters))
+        fit, against = candidates(source, filters), {}
+        if opponent:
+            fit = answered(chosen(self._content.opponents, source, opponent), fit, filters)
+            against = {OPPONENT: opponent}
+        keys = self._replacement.playable(source, fit)
         seen = self._store.seen_clips(player_id, slug)
         five = order_free(source, keys, seen, rng)[:CLIPS_PER_ROUND]
-        draft = self._draft(new_round_id(rng), player_id, source, five, timer_s, filters.to_dict())
+        stored = {**filters.to_dict(), **against}
+        draft = self._draft(new_round_id(rng), player_id, source, five, timer_s, stored)
         return self._begin(source, draft)
 
     def daily(
@@ -107,10 +124,16 @@ class RoundFactory:
         source, row = opened.benchmark, opened.row
         if row.mode == "daily":
             return self.schedule(source).order(date.fromisoformat(row.label))
-        keys = sorted(fitting(source, Filters.of(row.filters)))
+        keys = self._answered_too(source, row, sorted(fitting(source, Filters.of(row.filters))))
         seen = self._store.seen_clips(row.player_id, source.slug)
         shared = random.Random(row.label or row.round_id)
         return order_free(source, keys, [] if row.label else seen, shared)
+
+    def _answered_too(self, source: Benchmark, row: Round, keys: list[str]) -> list[str]:
+        """Those of ``keys`` that the round's opponent answered, or all without one."""
+        known = self._content.opponents(source, fresh=False) or ()
+        found = next((one for one in known if one.row_id == opponent_of(row)), None)
+        return [key for key in keys if key in found.distances_km] if found else keys
 
     def schedule(self, source: Benchmark) -> DailySchedule:
         """The dailies of a benchmark's current content."""

@@ -94,6 +94,21 @@ class Challenger:
 
 
 @dataclass(frozen=True, slots=True)
+class Versus:
+    """The row of the board that a round is played against, as far as the player has answered.
+
+    ``points`` has one entry per answered clip, None for one that does not count; ``total`` is their
+    sum. If the row cannot be compared, ``name`` is empty, ``total`` None, and ``note`` says why.
+    """
+
+    opponent: str
+    name: str = ""
+    points: tuple[int | None, ...] = ()
+    total: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Streak:
     """Daily fives in a row: ``days`` up to today or yesterday, whether today is in, and why."""
 
@@ -119,6 +134,7 @@ class Summary:
     streak: Streak | None = None
     filters: dict[str, str] = field(default_factory=dict)
     timer_s: int | None = None
+    versus: Versus | None = None
 
     def history_entry(self) -> dict[str, object]:
         """The entry for the round in the browser's own history."""
@@ -131,7 +147,14 @@ class Summary:
             "max_total": self.max_total,
             "points": [reveal.points for reveal in self.reveals],
             "code": self.code,
+            **self._against(),
         }
+
+    def _against(self) -> dict[str, object]:
+        versus = self.versus
+        if versus is None or versus.total is None:
+            return {}
+        return {"versus": {"name": versus.name, "total": versus.total}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +166,8 @@ class RoundView:
     ``finished`` has all reveals and a summary. ``clip_token`` names the sound of ``position``,
     ``next_clip_token`` the one to load ahead, which a round with a timer does not give.
     ``remaining_s`` is None without a timer, and the full time before the clip has started.
-    ``label`` is the day of a daily or the code of a challenge, ``challenger`` is whom to beat;
+    ``label`` is the day of a daily or the code of a challenge, ``challenger`` is whom to beat,
+    ``versus`` the row of the board that it is played against;
     ``notice`` is what players must know about the benchmark. ``outline`` is None if the sound is
     not available, ``summary`` until the round is finished.
     """
@@ -169,6 +193,7 @@ class RoundView:
     notes: tuple[str, ...] = ()
     notice: str = ""
     challenger: Challenger | None = None
+    versus: Versus | None = None
     summary: Summary | None = None
 
     @property

@@ -20,6 +20,7 @@ from agl1k_core.listener import Stored
 from agl1k_core.scoring import BASELINES, FEWEST_CLIPS, SCORER_VERSION, Evaluation, Rank
 from leaderboard import people
 from leaderboard.clip_guesses import ClipGuesses
+from leaderboard.opponents import Opponents
 from leaderboard.parts import Part
 from leaderboard.published import reported_rows, with_reported
 from leaderboard.ranking import rank_rows
@@ -30,7 +31,7 @@ from leaderboard.series import Scored, Submitted, by_row
 from store.guesses import GuessStore
 from store.moderation import Standing
 from store.submissions import Submission, SubmissionStore
-from ui.model_guess import ModelGuess
+from ui.model_guess import ModelGuess, Opponent
 
 PEOPLE_ID = "people"
 LISTENER_ID = "baseline-listener"
@@ -91,7 +92,9 @@ class Board:
         self._handed_over: dict[str, Evaluation] = {}
         self._people_next = float("-inf")
         self._clip_guesses = ClipGuesses()
-        self._refresher = Refresher(self._submitted, clock)
+        self._opponents = Opponents()
+        self._offered: tuple[Opponent, ...] | None = None
+        self._refresher = Refresher(self._refresh, clock)
         self._ranks: dict[tuple[str, str], StaleWhileRefreshing[Mapping[str, Rank]]] = {}
 
     @property
@@ -114,10 +117,9 @@ class Board:
         return with_reported(own, reported_rows(self.slug))
 
     def warm(self) -> None:
-        """Score all submissions and baselines, which takes longest. People's guesses change."""
-        self._submitted()
-        if self.benchmark is not None:
-            self._made_here(self.benchmark)
+        """Score all rows, so that visitors need not wait for it."""
+        self._parts()
+        self._refresh()
 
     def row(self, row_id: str) -> Row | None:
         """The row with this id, or None."""
@@ -206,6 +208,25 @@ class Board:
         """
         self._refresher.begin()
         return {key: self._clip_guesses.at(self._models.value.today, key) for key in keys}
+
+    def opponents(self, *, fresh: bool = False) -> tuple[Opponent, ...] | None:
+        """The rows that people can play against; None until they were scored for the first time.
+
+        It returns at once, without the database, as ``model_guesses`` does; with ``fresh``, it
+        looks for new, withdrawn and hidden submissions first.
+        """
+        if fresh:
+            self._refresh()
+        else:
+            self._refresher.begin()
+        return self._offered
+
+    def _refresh(self) -> None:
+        """Bring what the game shows up to date; people's guesses change too often for that."""
+        models, benchmark = self._submitted().today, self.benchmark
+        if benchmark is not None:
+            parts = models, self._people.value, self._made_here(benchmark)
+            self._offered = self._opponents.among(parts, benchmark)
 
     def _parts(self, as_of: str = "") -> tuple[Part, Part, Part]:
         """The submissions as of a day, people and baselines."""

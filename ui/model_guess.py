@@ -1,8 +1,10 @@
-"""A model's guess, for the map, the game and the leaderboard; needs no Gradio."""
+"""Models' guesses, for the map, the game and the leaderboard; needs no Gradio."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import median
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,3 +19,21 @@ class ModelGuess:
     lon: float
     distance_km: float
     n_models: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Opponent:
+    """A row of a board that people can play against, and how far it was from the clips.
+
+    ``kind`` is scored, baseline or people. ``distances_km`` has the clips that it answered, by key.
+    """
+
+    row_id: str
+    name: str
+    kind: str
+    distances_km: Mapping[str, float]
+
+    @property
+    def median_km(self) -> float:
+        """The median of its distances."""
+        return median(self.distances_km.values())

@@ -22,6 +22,7 @@ from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import UnavailableError
 from game.api import play_router
 from game.calls import ROUTES
+from game.guessing import points_at
 from game.moves import NO_PIN, Moves
 from game.rounds import Game
 from store.database import Database
@@ -29,7 +30,7 @@ from store.guesses import Guess, GuessStore
 from tests.support.play_api import Api
 from tests.support.served import served
 from tests.support.toy_game import Clock, ToyClips
-from ui.model_guess import ModelGuess
+from ui.model_guess import ModelGuess, Opponent
 from web.quota import Quota
 
 JSON = {"Content-Type": "application/json"}
@@ -155,6 +156,25 @@ def test_dailies_and_benchmarks(api: Api, toy: Benchmark, clock: Clock) -> None:
     assert played["benchmarks"][0]["n_clips"] == len(toy)
     assert played["benchmarks"][0]["continents"]["Africa"] == 8
     assert played["timers_s"] == [30, 60, 120]
+
+
+def test_a_round_against_a_row_of_the_board(new_game: Callable[..., Game], toy: Benchmark) -> None:
+    rival = Opponent("row-1", "A <b> model", "scored", {clip.key: 812.25 for clip in toy.clips})
+    game = new_game(opponents=lambda benchmark, *, fresh: [rival])
+    api = Api(TestClient(app_of(game, toy.slug)))
+    listed = api.http.get("/api/play/opponents?benchmark=toy").json()["opponents"]
+    assert listed == [
+        {"id": "row-1", "name": "A <b> model", "kind": "scored", "n_clips": 40, "median_km": 812.2}
+    ]
+    api.do("open")
+    state = api.do("start", mode="model", opponent="row-1")
+    assert (state["mode"], state["versus"]["total"]) == ("model", 0)
+    assert state["versus"]["points"] == []
+    state = api.do("guess", latitude=0, longitude=0)
+    assert state["versus"]["points"] == [points_at(812.25)]
+    assert api.ask("start", mode="model", opponent="row-9").status_code == 404
+    assert api.ask("start", mode="model").status_code == 422
+    assert api.http.get("/api/play/opponents?benchmark=nowhere").status_code == 404
 
 
 def test_the_same_answer_again_and_another_one(api: Api) -> None:

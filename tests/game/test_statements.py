@@ -12,6 +12,7 @@ from game.answers import Answer, answer_of
 from game.moves import Moves, Outcome, Wish
 from game.rounds import Game
 from store.database import Database
+from ui.model_guess import Opponent
 
 PIN = (12.5, -45.25)
 
@@ -69,6 +70,21 @@ def test_reads_and_writes_of_a_free_round(
     assert reloading == (2, 0)
     _, again = statements.of(lambda: moves.again(player, screen.round))
     assert again == (2, 2)
+
+
+def test_an_opponent_costs_no_statement(
+    new_game: Callable[..., Game], toy: Benchmark, statements: Statements
+) -> None:
+    rival = Opponent("row", "Model", "scored", {clip.key: 1.0 for clip in toy.clips})
+    moves = Moves(new_game(opponents=lambda benchmark, *, fresh: [rival]), [toy.slug])
+    player = moves.open("").player
+    screen, starting = statements.of(
+        lambda: moves.start(player, Wish(mode="model", opponent="row"))
+    )
+    assert starting == (1, 2)
+    screen, answering = statements.of(lambda: moves.guess(player, screen.round, PIN))
+    assert screen.versus is not None
+    assert answering == (1, 1)
 
 
 @pytest.mark.parametrize("mode", ["daily", "challenge"])
