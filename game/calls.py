@@ -9,8 +9,10 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from agl1k_core.errors import Agl1kError
+from game.guessing import Details
 from game.moves import Moves, Outcome, Playable, Wish
 from game.starting import TIMERS_S
+from store.tools import TOOLS, Tool, stored_tools
 from ui.worldmap import Point, pin_at
 
 Word = Annotated[str, Meta(max_length=300)]
@@ -63,9 +65,18 @@ class NextCall(RoundCall, frozen=True):
 
 
 class AnswerCall(RoundCall, frozen=True):
-    """``nickname`` is shown to those who accept the player's challenge."""
+    """``nickname`` is shown to those who accept the player's challenge.
+
+    ``tools`` are those that helped to listen; without the field, nobody knows.
+    """
 
     nickname: str = ""
+    tools: Annotated[list[Tool], Meta(max_length=len(TOOLS))] | None = None
+
+    @property
+    def details(self) -> Details:
+        """What is stored with the answer."""
+        return Details(self.nickname, stored_tools(self.tools))
 
 
 class PinCall(AnswerCall, frozen=True):
@@ -129,22 +140,22 @@ ROUTES: Mapping[str, Route] = {
     "start": Route(StartCall, _start, "Start a round; its timer runs from now"),
     "guess": Route(
         PinCall,
-        lambda moves, call: moves.guess(call.player, call.round, call.pin, call.nickname),
+        lambda moves, call: moves.guess(call.player, call.round, call.pin, call.details),
         "Answer the clip with a pin, which is final; the answer reveals the place",
     ),
     "timeup": Route(
         PinCall,
-        lambda moves, call: moves.time_up(call.player, call.round, call.pin, call.nickname),
+        lambda moves, call: moves.time_up(call.player, call.round, call.pin, call.details),
         "The time of a clip is up; the pin counts if there is one",
     ),
     "skip": Route(
         AnswerCall,
-        lambda moves, call: moves.skip(call.player, call.round, call.nickname),
+        lambda moves, call: moves.skip(call.player, call.round, call.details),
         "Give up the clip for 0 points",
     ),
     "broken": Route(
         AnswerCall,
-        lambda moves, call: moves.broken(call.player, call.round, call.nickname),
+        lambda moves, call: moves.broken(call.player, call.round, call.details),
         "Report a clip that cannot be heard; it does not count",
     ),
     "next": Route(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import uuid
+from dataclasses import dataclass
 from datetime import datetime
 
 from agl1k_core import __version__
 from agl1k_core.benchmarks import Benchmark, Clip
 from agl1k_core.places import MAX_GEOSCORE, geoscore, pair_km
+from game.nicknames import clean_nickname
 from game.refusals import ConflictError
 from store.guesses import Action, Guess, Round
 from ui.worldmap import Point
@@ -19,14 +21,26 @@ GRACE_S = 3.0
 _GUESS_IDS = uuid.UUID("5d1a3c52-6e0f-5b7e-9c64-0c2f3e7a9b11")
 
 
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What a player says beside the answer: a nickname, and ``tools`` as `store.tools` has them."""
+
+    nickname: object = ""
+    tools: str | None = None
+
+
+#: Of a player who says nothing else.
+NO_DETAILS = Details()
+
+
 def new_guess(
     round_: Round,
     position: int,
     benchmark: Benchmark,
     action: Action,
     pin: Point | None,
+    details: Details = NO_DETAILS,
     *,
-    nickname: str,
     now: datetime,
 ) -> Guess:
     """The row for an answer; the same round and position always give the same id.
@@ -49,7 +63,7 @@ def new_guess(
         round_id=round_.round_id,
         position=position,
         player_id=round_.player_id,
-        nickname=nickname,
+        nickname=clean_nickname(details.nickname),
         benchmark=round_.benchmark,
         benchmark_hash=benchmark.content_hash,
         clip_key=clip.key,
@@ -62,6 +76,7 @@ def new_guess(
         mode=round_.mode,
         app_version=__version__,
         created_utc=now,
+        tools=details.tools,
     )
 
 

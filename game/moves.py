@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agl1k_core.errors import Agl1kError, UnavailableError
+from game.guessing import NO_DETAILS, Details
 from game.picking import Filters
 from game.refusals import ConflictError, NotFoundError, NothingToPlayError
 from game.rounds import Game
@@ -141,32 +142,32 @@ class Moves:
         return Outcome(player, self._game.play_again(round_token, player, begin=True))
 
     def guess(
-        self, player: str, round_token: str, pin: Point | None, nickname: str = ""
+        self, player: str, round_token: str, pin: Point | None, details: Details = NO_DETAILS
     ) -> Outcome:
         """The pin is final: store it, then reveal the place."""
         if pin is None:
             raise Agl1kError(NO_PIN)
         token = self._token(player, round_token)
-        return Outcome(player, self._game.guess(token, player, *pin, nickname))
+        return Outcome(player, self._game.guess(token, player, *pin, details))
 
     def time_up(
-        self, player: str, round_token: str, pin: Point | None, nickname: str = ""
+        self, player: str, round_token: str, pin: Point | None, details: Details = NO_DETAILS
     ) -> Outcome:
         """The countdown ended: the pin counts if there is one."""
         if pin is not None:
-            return self.guess(player, round_token, pin, nickname)
+            return self.guess(player, round_token, pin, details)
         token = self._token(player, round_token)
-        return Outcome(player, self._game.time_out(token, player, nickname))
+        return Outcome(player, self._game.time_out(token, player, details))
 
-    def skip(self, player: str, round_token: str, nickname: str = "") -> Outcome:
+    def skip(self, player: str, round_token: str, details: Details = NO_DETAILS) -> Outcome:
         """Give up the clip."""
         token = self._token(player, round_token)
-        return Outcome(player, self._game.skip(token, player, nickname))
+        return Outcome(player, self._game.skip(token, player, details))
 
-    def broken(self, player: str, round_token: str, nickname: str = "") -> Outcome:
+    def broken(self, player: str, round_token: str, details: Details = NO_DETAILS) -> Outcome:
         """Report that the clip cannot be heard."""
         token = self._token(player, round_token)
-        return Outcome(player, self._game.report_broken(token, player, nickname))
+        return Outcome(player, self._game.report_broken(token, player, details))
 
     def go_on(self, player: str, round_token: str) -> Outcome:
         """From a revealed clip to the next one, or to the summary."""

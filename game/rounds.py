@@ -16,8 +16,7 @@ from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError, UnavailableError
 from game.daily import DailyRecord
 from game.dependencies import Content, Surroundings
-from game.guessing import new_guess
-from game.nicknames import clean_nickname
+from game.guessing import NO_DETAILS, Details, new_guess
 from game.open_round import OpenRound
 from game.picking import Filters, round_continents
 from game.presenter import RoundPresenter, last_audible
@@ -180,24 +179,31 @@ class Game:
         return self._presenter.now(self._open(token, player_token)[0])
 
     def guess(
-        self, token: object, player_token: object, lat: float, lon: float, nickname: object = ""
+        self,
+        token: object,
+        player_token: object,
+        lat: float,
+        lon: float,
+        details: Details = NO_DETAILS,
     ) -> RoundView:
         """Store a pin, as ``worldmap.pin_at`` gives it, and reveal the place."""
-        return self._answer(token, player_token, "guess", (lat, lon), nickname)
+        return self._answer(token, player_token, "guess", (lat, lon), details)
 
-    def skip(self, token: object, player_token: object, nickname: object = "") -> RoundView:
+    def skip(self, token: object, player_token: object, details: Details = NO_DETAILS) -> RoundView:
         """Give up a clip for 0 points and reveal its place."""
-        return self._answer(token, player_token, "skip", None, nickname)
+        return self._answer(token, player_token, "skip", None, details)
 
     def report_broken(
-        self, token: object, player_token: object, nickname: object = ""
+        self, token: object, player_token: object, details: Details = NO_DETAILS
     ) -> RoundView:
         """Report a clip that cannot be heard: it does not count, and its place stays hidden."""
-        return self._answer(token, player_token, "broken", None, nickname)
+        return self._answer(token, player_token, "broken", None, details)
 
-    def time_out(self, token: object, player_token: object, nickname: object = "") -> RoundView:
+    def time_out(
+        self, token: object, player_token: object, details: Details = NO_DETAILS
+    ) -> RoundView:
         """The time is up and there is no pin: 0 points."""
-        return self._answer(token, player_token, "timeout", None, nickname)
+        return self._answer(token, player_token, "timeout", None, details)
 
     def next_clip(self, token: object, player_token: object, *, begin: bool = False) -> RoundView:
         """Move on from a revealed clip; after the last one the round is finished."""
@@ -283,12 +289,12 @@ class Game:
         player_token: object,
         action: Action,
         pin: Point | None,
-        nickname: object,
+        details: Details,
     ) -> RoundView:
         opened, position = self._open(token, player_token)
         kept, note = opened.answers.get(position), ANSWERED
         if kept is None:
-            new = self._new_guess(opened, position, action, pin, nickname)
+            new = self._new_guess(opened, position, action, pin, details)
             kept = opened.record(new)
             note = (TOO_LATE if kept.action != action else "") if kept == new else ANSWERED
         if note == ANSWERED and _is_same(kept, action, pin):
@@ -296,7 +302,7 @@ class Game:
         return self._presenter.at(opened, position, *filter(None, [note]))
 
     def _new_guess(
-        self, opened: OpenRound, position: int, action: Action, pin: Point | None, nickname: object
+        self, opened: OpenRound, position: int, action: Action, pin: Point | None, details: Details
     ) -> Guess:
         if position != opened.row.position or opened.is_over:
             raise ConflictError("This round has moved on. Reload the page to see its current clip.")
@@ -306,7 +312,7 @@ class Game:
             opened.benchmark,
             action,
             pin,
-            nickname=clean_nickname(nickname),
+            details,
             now=self._clock(),
         )
 

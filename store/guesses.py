@@ -59,7 +59,8 @@ class Guess:
     """A player's answer to the clip at ``position`` of a round, and its score.
 
     ``latitude`` and ``longitude`` in degrees, ``distance_km`` and ``score`` are None without a
-    point. ``seconds`` is the time from hearing the clip to the answer.
+    point. ``seconds`` is the time from hearing the clip to the answer. ``tools`` are those that
+    helped the player to listen, as ``store.tools`` writes them.
     """
 
     guess_id: str
@@ -79,6 +80,7 @@ class Guess:
     mode: Mode
     app_version: str
     created_utc: datetime
+    tools: str | None = None
 
 
 RoundAndAnswers = tuple[Round, list[Guess]]

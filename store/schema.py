@@ -161,6 +161,7 @@ class GuessColumns(TypedColumns):
     app_version: Named[str] = Column(SafeText)
     created_utc: Named[datetime] = Column(UtcDateTime)
     shard: Named[str | None] = Column(SafeText)
+    tools: Named[str | None] = Column(SafeText)  # as store.tools writes them
 
 
 _UNSEALED = text("shard IS NULL")

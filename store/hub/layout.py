@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from agl1k_core.errors import Agl1kError
+from store.tools import STORED
 
 _TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int32()
 _TIME = pa.timestamp("us", tz="UTC")
@@ -122,6 +123,14 @@ _HOW = (
     Field("app_version", _TEXT, "version of AGL1K that stored the answer"),
     Field("created_utc", _TIME, "when it was stored, in UTC"),
 )
+_TOOLS = Field(
+    "tools",
+    _TEXT,
+    "tools that the player used to listen closely, comma-separated: loop (a segment again), slow, "
+    "band (of frequencies), boost, spectrogram; empty: none, null: not known",
+    needed=False,
+    choices=STORED,
+)
 
 GUESSES = Kind(
     "guesses",
@@ -133,6 +142,7 @@ GUESSES = Kind(
         *_ROW,
         *_PIN,
         *_HOW,
+        _TOOLS,
     ),
 )
 SKIPS = Kind(
@@ -151,6 +161,7 @@ SKIPS = Kind(
         ),
         *_HOW,
         *_PIN,  # the pin, if it was dropped after the time was up
+        _TOOLS,
     ),
 )
 #: Scores of a submission that get columns, from the ``metrics`` of its evaluation.

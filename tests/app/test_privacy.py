@@ -210,7 +210,7 @@ def test_published_columns_are_the_documented_ones(visited: Visited) -> None:
     assert set(rows_on(visited.hub, "guesses")[0]) == {
         "guess_id", "round_id", "position", "player_id", "benchmark", "benchmark_hash", "clip_key",
         "latitude", "longitude", "distance_km", "score", "seconds", "mode", "app_version",
-        "created_utc",
+        "created_utc", "tools",
     }  # fmt: skip
 
 

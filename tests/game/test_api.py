@@ -202,6 +202,34 @@ def test_a_timer(api: Api, clock: Clock) -> None:
     assert api.do("timeup")["reveal"]["action"] == "timeout"
 
 
+def test_tools_are_stored_with_the_answer(api: Api, guess_store: GuessStore, clock: Clock) -> None:
+    api.do("open")
+    pin = {"latitude": 1, "longitude": 2}
+    said: list[tuple[str, dict[str, Any]]] = [
+        ("guess", {**pin, "tools": ["slow", "loop", "slow"]}),
+        ("guess", {**pin, "tools": []}),
+        ("skip", {"tools": ["spectrogram", "boost", "band"]}),
+        ("guess", pin),
+    ]
+    for name, fields in said:
+        api.do(name, **fields)
+        api.do("next")
+    stored = guess_store.of_benchmark("toy")
+    assert [guess.tools for guess in stored] == ["loop,slow", "", "band,boost,spectrogram", None]
+    api.do("start", timer_s=30)
+    clock.forward(seconds=31)
+    api.do("timeup", tools=["loop"])
+    assert guess_store.of_benchmark("toy")[-1].tools == "loop"
+
+
+def test_the_first_answer_s_tools_stay(api: Api, guess_store: GuessStore) -> None:
+    before = api.do("open")["round"]
+    api.do("guess", latitude=1, longitude=2, tools=["loop"])
+    again = api.do("guess", round=before, latitude=1, longitude=2, tools=[])
+    assert again["notes"] == []
+    assert [guess.tools for guess in guess_store.of_benchmark("toy")] == ["loop"]
+
+
 @pytest.mark.parametrize(
     ("name", "fields", "status", "words"),
     [
@@ -211,6 +239,9 @@ def test_a_timer(api: Api, clock: Clock) -> None:
         ("guess", {"latitude": True, "longitude": 0}, 422, "latitude"),
         ("guess", {"latitude": "1", "longitude": 0}, 422, "latitude"),
         ("guess", {"latitude": 1, "longitude": 0, "lat": 2}, 422, "lat"),
+        ("guess", {"latitude": 1, "longitude": 0, "tools": ["telepathy"]}, 422, "tools"),
+        ("skip", {"tools": "loop"}, 422, "tools"),
+        ("timeup", {"tools": ["loop"] * 6}, 422, "tools"),
         ("skip", {"player": "forged"}, 401, "lost its player"),
         ("skip", {"player": 7}, 422, "player"),
         ("skip", {"round": "forged"}, 404, "not valid"),

@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 
 from game.cards import RoundCards
+from game.guessing import Details
 from game.rounds import Game
 from game.tokens import challenge_code
 from store.guesses import GuessStore
@@ -29,7 +30,9 @@ def finished(game: Game, lat: float, nickname: str = "", *, broken: bool = False
     if broken:
         view = game.next_clip(game.report_broken(view.token, player).token, player)
     while view.phase != "finished":
-        view = game.next_clip(game.guess(view.token, player, lat, 20, nickname).token, player)
+        view = game.next_clip(
+            game.guess(view.token, player, lat, 20, Details(nickname)).token, player
+        )
     return summary_of(view).code
 
 

@@ -9,13 +9,15 @@ import pytest
 from agl1k_core.benchmarks import Benchmark, Clip
 from agl1k_core.errors import Agl1kError
 from agl1k_core.places import geodesic_km
-from game.guessing import GRACE_S, max_points_of, new_guess, points_at, points_of
+from game.guessing import GRACE_S, Details, max_points_of, new_guess, points_at, points_of
 from store.guesses import Action, Guess, Round
 from ui.worldmap import Point
 
 NOW = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 CLIP = Clip("k", 31.5125, -9.77)
 TOY = Benchmark("toy", "Toy", "1", (CLIP,))
+
+DETAILS = Details("  Ada ", "loop,slow")
 
 
 def round_(timer_s: int | None = None, started_s_ago: float | None = None) -> Round:
@@ -27,7 +29,7 @@ def round_(timer_s: int | None = None, started_s_ago: float | None = None) -> Ro
 
 def answer(action: Action, pin: Point | None = None, **of_round: object) -> Guess:
     asked = round_(**of_round)  # type: ignore[arg-type]
-    return new_guess(asked, 0, TOY, action, pin, nickname="Ada", now=NOW)
+    return new_guess(asked, 0, TOY, action, pin, DETAILS, now=NOW)
 
 
 def test_a_pin_is_measured() -> None:
@@ -59,7 +61,13 @@ def test_an_answer_carries_the_benchmark_it_was_measured_with() -> None:
     assert round_().benchmark_hash != TOY.content_hash
     assert answer("skip").benchmark_hash == TOY.content_hash
     with pytest.raises(Agl1kError, match="Toy has changed since this round"):
-        new_guess(round_(), 0, replace(TOY, clips=()), "skip", None, nickname="", now=NOW)
+        new_guess(round_(), 0, replace(TOY, clips=()), "skip", None, now=NOW)
+
+
+def test_what_the_player_says_is_stored_with_the_answer() -> None:
+    assert (answer("skip").nickname, answer("skip").tools) == ("Ada", "loop,slow")
+    unsaid = new_guess(round_(), 0, TOY, "skip", None, now=NOW)
+    assert (unsaid.nickname, unsaid.tools) == ("", None)
 
 
 def test_the_same_step_always_has_the_same_guess_id() -> None:

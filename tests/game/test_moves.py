@@ -9,6 +9,7 @@ import pytest
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import UnavailableError
 from game.answers import Answer, Fragments, answer_of
+from game.guessing import Details
 from game.moves import Moves, Outcome, Wish
 from game.refusals import ConflictError, NoPlayerError, NothingToPlayError
 from game.rounds import Game
@@ -95,7 +96,7 @@ def test_links_to_dailies(moves: Moves, clock: Clock) -> None:
 def test_the_challenger_s_nickname_is_clean(moves: Moves) -> None:
     outcome = moves.open("")
     for _ in range(5):
-        moves.guess(outcome.player, outcome.view.token, PIN, "  Ann\u202e ")
+        moves.guess(outcome.player, outcome.view.token, PIN, Details("  Ann\u202e "))
         outcome = moves.go_on(outcome.player, outcome.view.token)
     friend = moves.open("", f"?challenge={summary_of(outcome.view).code}")
     assert friend.view.challenger is not None

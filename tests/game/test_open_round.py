@@ -35,11 +35,7 @@ def act(opened: OpenRound, name: str, clock: Clock, spare: str) -> None:
     if name == "start":
         opened.start_clip(clock())
     elif name == "answer" and position not in opened.answers:
-        opened.record(
-            new_guess(
-                opened.row, position, opened.benchmark, "skip", None, nickname="", now=clock()
-            )
-        )
+        opened.record(new_guess(opened.row, position, opened.benchmark, "skip", None, now=clock()))
     elif name == "advance" and position in opened.answers:
         opened.advance()
     elif name == "replace":

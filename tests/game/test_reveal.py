@@ -27,7 +27,7 @@ def reveals(*answers: tuple[Action, tuple[float, float] | None]) -> tuple[Reveal
     guesses = []
     for position, (action, pin) in enumerate(answers):
         asked = replace(round_, timer_s=30 if action == "timeout" else None)
-        guesses.append(new_guess(asked, position, BENCHMARK, action, pin, nickname="", now=NOW))
+        guesses.append(new_guess(asked, position, BENCHMARK, action, pin, now=NOW))
     models = {"alaska": [ModelGuess("A model", 0.0, 0.0, 12_345.0)]}
     return build_reveals(BENCHMARK, guesses, ["t0", "t1", "t2"], models)
 
@@ -75,7 +75,7 @@ def test_totals_run_on_and_pass_over_broken_clips() -> None:
 def test_a_clip_that_left_the_benchmark_is_an_error() -> None:
     round_ = Round("r", "p", "b", "h", "free", "", ("gone",), {}, None, 0, None, NOW)
     before = Benchmark("b", "Benchmark", "0", (Clip("gone", 1, 1),))
-    guess = new_guess(round_, 0, before, "skip", None, nickname="", now=NOW)
+    guess = new_guess(round_, 0, before, "skip", None, now=NOW)
     with pytest.raises(Agl1kError, match="Benchmark has changed since this round"):
         build_reveals(BENCHMARK, [guess], ["t"], {})
 

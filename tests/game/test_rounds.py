@@ -10,6 +10,7 @@ from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError
 from agl1k_core.places import geodesic_km
 from game.dependencies import Content
+from game.guessing import Details
 from game.picking import Filters
 from game.rounds import ANSWERED, TOO_LATE, Game
 from store.guesses import GuessStore
@@ -128,7 +129,7 @@ def test_a_token_of_another_server_opens_nothing(
 def test_a_token_is_good_for_one_answer(game: Game, guess_store: GuessStore) -> None:
     player = game.new_player()
     view = game.start_free(player, "toy")
-    first = game.guess(view.token, player, 10, 20, "Ada")
+    first = game.guess(view.token, player, 10, 20, Details("Ada"))
     assert first.notes == ()
     assert game.guess(view.token, player, 10, 20) == first
     for second in (game.guess(view.token, player, 11, 20), game.skip(view.token, player)):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from game.guessing import Details
 from game.reveal import streak_in_words
 from game.rounds import Game
 from game.screens import (
@@ -39,7 +40,7 @@ def test_a_challenge_shows_whom_to_beat(game: Game) -> None:
     ann, friend = game.new_player(), game.new_player()
     view = game.start_free(ann, "toy")
     while view.phase != "finished":
-        view = game.next_clip(game.guess(view.token, ann, 10, 20, "<Ann>").token, ann)
+        view = game.next_clip(game.guess(view.token, ann, 10, 20, Details("<Ann>")).token, ann)
     code = summary_of(view).code
     page = status_html(game.start_challenge(friend, code))
     assert f'&lt;Ann&gt; reached <strong class="agl-numbers">{view.total:,}</strong>' in page

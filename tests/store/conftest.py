@@ -42,6 +42,7 @@ def make_guess() -> Callable[..., Guess]:
             "mode": "free",
             "app_version": "0.1.0",
             "created_utc": NOW,
+            "tools": "loop,band",
         }
         return Guess(**values | changed)
 

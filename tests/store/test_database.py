@@ -127,6 +127,7 @@ def test_nothing_stored_identifies_a_person(database: Database) -> None:
         *("sequence", "guess_id", "round_id", "position", "player_id", "nickname"),
         *("benchmark", "benchmark_hash", "clip_key", "action", "latitude", "longitude"),
         *("distance_km", "score", "seconds", "mode", "app_version", "created_utc", "shard"),
+        "tools",
     }
 
 

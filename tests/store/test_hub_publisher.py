@@ -63,7 +63,7 @@ def test_exactly_what_was_stored_is_published(
     assert set(row) == {
         "guess_id", "round_id", "position", "player_id", "benchmark", "benchmark_hash", "clip_key",
         "latitude", "longitude", "distance_km", "score", "seconds", "mode", "app_version",
-        "created_utc",
+        "created_utc", "tools",
     }  # fmt: skip
     assert row == {name: getattr(guess, name) for name in row}
     [skip] = rows_on(hub, "skips")

@@ -43,6 +43,7 @@ def fill(database: Database, make_guess: MakeGuess, n: int = 6, player: str = "p
                 player_id=player,
                 nickname="",
                 action=["guess", "skip", "broken"][number % 3],
+                tools=[None, "", "loop,spectrogram"][number // 3 % 3],
                 created_utc=NOW + timedelta(seconds=number),
             )
         )
@@ -223,7 +224,8 @@ def test_foreign_and_broken_files_are_reported_and_left_alone(
     mine = [name for name in hub.repo().head.files if "/guesses/" in name]
     day = mine[0].rsplit("/", 1)[0]
     foreign = pa.table({"text": ["a"]})
-    bad = GUESSES.table([{**rows_on(hub, "guesses")[0], "guess_id": "x", "latitude": 400.0}])
+    impossible = {"guess_id": "x", "latitude": 400.0, "tools": "loop,telepathy"}
+    bad = GUESSES.table([rows_on(hub, "guesses")[0] | impossible])
     others = {
         f"{day}/broken-1.parquet": b"PAR1 cut off",
         f"{day}/foreign-1.parquet": to_parquet(foreign),
@@ -240,7 +242,7 @@ def test_foreign_and_broken_files_are_reported_and_left_alone(
     assert len(found.problems) == 4
     assert "broken-1.parquet is broken: it cannot be read as Parquet" in told
     assert "foreign-1.parquet was not written by AGL1K" in told
-    assert "impossible-1.parquet has values of latitude that AGL1K cannot have written" in told
+    assert "impossible-1.parquet has values of latitude, tools that AGL1K cannot" in told
     assert "mine.csv in the dataset does not belong to AGL1K" in told
     join_days(remote_to(hub), "9999-01-01")
     assert {name: hub.repo().head.files[name].data for name in others} == others
@@ -250,12 +252,12 @@ def test_a_file_of_an_older_version_lacks_a_column_and_is_read(
     hub: FakeHub, database: Database, make_guess: MakeGuess
 ) -> None:
     row = {name: getattr(make_guess(), name) for name in GUESSES.schema.names}
-    older = GUESSES.table([row]).drop_columns(["seconds"])
+    older = GUESSES.table([row]).drop_columns(["seconds", "tools"])
     content = to_parquet(older)
     hub.create().put(shard_name(GUESSES, "2026-01-01", "old-1-1", content), content)
     assert read_back(database, remote_to(hub)).problems == []
     [guess] = GuessStore(database).of_benchmark("demo")
-    assert (guess.seconds, guess.score) == (None, row["score"])
+    assert (guess.seconds, guess.tools, guess.score) == (None, None, row["score"])
 
 
 def test_without_a_dataset_there_is_nothing_to_read(hub: FakeHub, database: Database) -> None:

@@ -209,3 +209,22 @@ def test_processes_may_open_a_new_database_at_once(database_url: str) -> None:
     told = [opener.communicate(timeout=PATIENCE_S) for opener in openers]
     assert [errors for _, errors in told] == [""] * 4
     assert len({output for output, _ in told}) == 1, "one id and one key for all"
+
+
+def test_the_tools_of_older_answers_are_not_known(
+    make_guess: Callable[..., Guess], tmp_path: Path
+) -> None:
+    before, url = tmp_path / "before", f"sqlite:///{tmp_path / 'old.db'}"
+    shutil.copytree(migrations.HERE, before, ignore=shutil.ignore_patterns("v0009_*", "v001*"))
+    older = make_guess(tools=None)
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        migrations.upgrade(connection, before)
+        table = Table("guesses", MetaData(), autoload_with=connection)
+        names = [column.name for column in table.c if hasattr(older, column.name)]
+        values = {name: getattr(older, name) for name in names}
+        values["created_utc"] = older.created_utc.replace(tzinfo=None)
+        connection.execute(table.insert(), values)
+    engine.dispose()
+    with Database(url) as database:
+        assert GuessStore(database).of_benchmark("demo") == [older]
