@@ -7,6 +7,7 @@ import { Clock } from './clock.js';
 import { deliver } from './delivery.js';
 import { fill, tell } from './dom.js';
 import * as history from './history.js';
+import { Share } from './share.js';
 import { isLasting, keep, recall } from './store.js';
 import { act } from './api.js';
 
@@ -27,12 +28,13 @@ export const playerOfBrowser = () => recall('player', '');
 class Stage {
   constructor(element, options) {
     const find = (name) => element.querySelector(`#agl-${name}`);
-    const named = ['play', 'status', 'sound', 'map', 'message', 'result', 'submit', 'skip', 'broken', 'next', 'again', 'share', 'retry'];
+    const named = ['play', 'status', 'sound', 'map', 'message', 'result', 'submit', 'skip', 'broken', 'next', 'again', 'retry'];
     Object.assign(this, { element, find, round: null, turn: 0, player: playerOfBrowser() });
     this.parts = Object.fromEntries(named.map((name) => [name, find(name)]));
     this.parts.retry.remove();
     this.sound = new Player(this.parts.sound);
     this.sound.load(null);
+    this.share = new Share(find('share'));
     this.clock = new Clock(find('clock'), () => this.answer('timeup'));
     this.chooser = new Chooser(find('modes'), find('panels'), () => this.player, (wish) => this.start(wish));
     this.drawMap(options.map);
@@ -57,7 +59,6 @@ class Stage {
     broken.addEventListener('click', () => this.answer('broken'));
     next.addEventListener('click', () => this.perform('next', () => ({ ...this.tokens, href: location.href })));
     again.addEventListener('click', () => this.perform('again', () => this.tokens));
-    this.find('copy').addEventListener('click', () => this.copy());
   }
 
   // ---- actions
@@ -170,7 +171,7 @@ class Stage {
     if (round.map) this.world.then((world) => world.obey(round.map), () => {});
     this.showButtons(round);
     this.clock.run(round.phase === 'playing' ? round.remaining_s : null);
-    this.showShare(round.share);
+    this.share.offer(round.share ?? '');
     if (round.history_entry) history.remember(round.history_entry);
     history.list(this.find('history-list'));
   }
@@ -189,23 +190,6 @@ class Stage {
     next.textContent = position >= n - 1 ? 'See the result' : 'Next clip';
     again.hidden = phase !== 'finished';
     again.textContent = mode === 'free' ? 'Play again' : 'Play a free round';
-  }
-
-  showShare(text) {
-    this.parts.share.hidden = !text;
-    this.parts.share.querySelector('textarea').value = text ?? '';
-  }
-
-  async copy() {
-    const text = this.parts.share.querySelector('textarea');
-    const told = this.find('copied');
-    try {
-      await navigator.clipboard.writeText(text.value);
-      told.textContent = 'Copied.';
-    } catch {
-      text.select();
-      told.textContent = 'The text is selected: copy it with your keyboard or menu.';
-    }
   }
 
   /** The button that was pressed may be hidden now: the focus moves to the next one, and on a small
