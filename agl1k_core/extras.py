@@ -24,6 +24,8 @@ _EXTRAS = {
     "gradio": ("app", "Serving pages"),
     "sqlalchemy": ("app", "Keeping a server"),
     "inspect_ai": ("inspect", "Asking models by Inspect"),
+    "datasets": ("hub", "Reading datasets"),
+    "huggingface_hub": ("hub", "Reading datasets"),
     "pyarrow": ("parquet", "Reading Parquet files and logs of Inspect"),
 }
 

@@ -4,7 +4,7 @@ from .csv_tables import CsvTable, TableRow, missing_column, read_csv, read_rows
 from .download import UnreachableError
 from .fetch import FetchOutcome, fetch_recording, fetch_recordings
 from .model import CLASSES, PRESENT_FROM, SUBSET_CLASSES, Benchmark, Clip
-from .opening import KINDS, fetched_audio_dir, load_table, open_table
+from .opening import KINDS, fetched_audio_dir, load_table, open_table, path_and_kind
 from .recordings import SUFFIXES, find_recording, recording_name, recordings_in
 from .registry import (
     Registry,
@@ -13,7 +13,7 @@ from .registry import (
     open_registry,
     published_table,
 )
-from .sources import forbidden_copy, recorded_text, time_of
+from .sources import forbidden_copy, read_columns, recorded_text, time_of
 from .tables import (
     CREDITS,
     FOLDER_INFO,
@@ -40,6 +40,8 @@ __all__ = [
     "load_table",
     "KINDS",
     "open_table",
+    "path_and_kind",
+    "read_columns",
     "forbidden_copy",
     "recorded_text",
     "time_of",

@@ -12,17 +12,21 @@ from agl1k_core.benchmarks.model import Benchmark
 from agl1k_core.benchmarks.out_of_play import read_out_of_play
 from agl1k_core.benchmarks.recordings import recordings_in
 from agl1k_core.benchmarks.sources import (
+    HUB,
     SOURCES,
     TAGGED,
     Document,
     Source,
     Sourced,
+    dataset_name,
     document_of,
     kind_of,
     left_out_remarks,
     read_clips,
+    read_dataset,
     read_document,
     read_tagged,
+    with_columns,
 )
 from agl1k_core.benchmarks.tables import (
     FOLDER_TABLE,
@@ -41,26 +45,41 @@ from agl1k_core.inputs import is_standard_input, name_of
 TABLES = (FOLDER_TABLE, "metadata.jsonl", "metadata.csv")
 
 _OWN = "clips"
+#: Files of a folder that ``datasets`` reads: Parquet, or an audiofolder with its splits.
+_OF_DATASETS = ("*.parquet", "data/*.parquet", "*/metadata.jsonl", "*/metadata.csv")
 #: Columns by which the published table is told from SoundingEarth's, from which it was made.
 _OF_PUBLISHED = {"human_sounds", "natural_sounds", "sounds_of_things", "source_ambiguous_sounds"}
 #: The kinds of tables by name: what each is, and what it needs.
 KINDS: Mapping[str, tuple[str, str]] = {
     _OWN: ("Our own table, clips.csv", "key, latitude, longitude, file"),
     PUBLISHED_SLUG: ("The AGL1K table as published", "its 20 columns"),
-    **{source.name: (source.title, source.needs) for source in (*SOURCES, TAGGED)},
+    **{source.name: (source.title, source.needs) for source in (*SOURCES, TAGGED, HUB)},
 }
 
 
-def _table_in(path: Path, kind: str) -> Path:
-    """The table in a folder; the path itself, if it is none or its recordings' tags are to be read.
+def path_and_kind(spec: str | Path, kind: str = "") -> tuple[Path, str]:
+    """A path, and the kind in front of it, as in ``freesound:sounds.json``, if there is one."""
+    name, colon, rest = str(spec).partition(":")
+    is_kind = name in KINDS and colon and rest and not Path(spec).exists()
+    return (Path(rest), kind or name) if is_kind else (Path(spec), kind)
+
+
+def _found_in(path: Path, kind: str) -> tuple[Path, str]:
+    """What a folder holds, and of which kind that is if it is no table; other paths as they are.
 
     Raises ``Agl1kError`` if there is neither a table nor a recording.
     """
-    if kind == TAGGED.name or is_standard_input(path) or not path.is_dir():
-        return path
+    if kind in (TAGGED.name, HUB.name) or is_standard_input(path):
+        return path, kind
+    if not path.is_dir():
+        return path, kind or (HUB.name if path.suffix.casefold() == ".parquet" else "")
     found = next((path / name for name in TABLES if (path / name).is_file()), None)
-    if found or (not kind and _has_recordings(path)):
-        return found or path
+    if found:
+        return found, kind
+    if not kind and any(next(path.glob(pattern), None) for pattern in _OF_DATASETS):
+        return path, HUB.name
+    if not kind and _has_recordings(path):
+        return path, TAGGED.name
     raise Agl1kError(
         f"{shown(path)} has no {FOLDER_TABLE}. Create one (docs/benchmark-format.md), or give a "
         "table elsewhere; agl1k sources lists the kinds that are read."
@@ -81,7 +100,12 @@ def check_kind(kind: str) -> None:
 
 
 def open_table(
-    path: Path, config: Config, *, kind: str = "", recordings: Path | None = None
+    path: Path,
+    config: Config,
+    *,
+    kind: str = "",
+    recordings: Path | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> tuple[Benchmark, CsvTable | None]:
     """Read a table of any known kind as a benchmark.
 
@@ -89,13 +113,16 @@ def open_table(
     ----------
     path
         A table, which may be packed as gzip or ZIP; a folder with one, or of recordings with the
-        place in their tags; ``-`` is standard input.
+        place in their tags; ``-`` is standard input; the name of a dataset, if ``kind`` is
+        ``"hub"``.
     config
-        Where recordings of the published table are.
+        Where recordings of the published table are, and those of datasets are kept.
     kind
         One of ``KINDS``. Default: recognised by shape.
     recordings
         The folder of the recordings. Default: beside the table.
+    columns
+        The table's names of columns by ours, if they are unusual.
 
     Returns
     -------
@@ -107,15 +134,15 @@ def open_table(
     FileRefusedError
         With everything that is wrong in the file.
     Agl1kError
-        If there is no such kind.
+        If there is no such kind, dataset or column.
     """
     check_kind(kind)
-    path = _table_in(path, kind)
-    if not is_standard_input(path) and path.is_dir():
-        return _of_tagged(path), None
+    path, kind = _found_in(path, kind)
+    if kind == HUB.name:
+        return _of_dataset(path, config, recordings, columns), None
     if kind == TAGGED.name:
-        raise Agl1kError(f"{shown(path)} is no folder. Give the folder of the recordings.")
-    found = read_document(path)
+        return _of_tagged(path), None
+    found = with_columns(read_document(path), columns or {})
     if isinstance(found, CsvTable):
         return _of_table(found, config, kind, recordings)
     if kind in (_OWN, PUBLISHED_SLUG):
@@ -180,8 +207,19 @@ def _of_source(document: Document, source: Source | None, recordings: Path | Non
     return replace(benchmark, audio_dir=recordings or _beside(path) or path.parent)
 
 
+def _of_dataset(
+    path: Path, config: Config, recordings: Path | None, columns: Mapping[str, str] | None
+) -> Benchmark:
+    wanted = dataset_name(str(path), columns)
+    document, audio_dir = read_dataset(wanted, config.data_dir)
+    benchmark = _benchmark(read_clips(document, HUB), HUB, wanted.last, wanted.path)
+    return replace(benchmark, audio_dir=recordings or audio_dir)
+
+
 def _of_tagged(folder: Path) -> Benchmark:
     """The recordings of a folder that have a place in their tags; raises ``Agl1kError``."""
+    if not folder.is_dir():
+        raise Agl1kError(f"{shown(folder)} is no folder. Give the folder of the recordings.")
     document, left_out = read_tagged(folder)
     n_files = len(document.records) + len(left_out)
     remarks = left_out_remarks(left_out, n_files)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agl1k_core.benchmarks.fetch import fetch_table
 from agl1k_core.benchmarks.model import Benchmark
-from agl1k_core.benchmarks.opening import KINDS, fetched_audio_dir, open_table
+from agl1k_core.benchmarks.opening import fetched_audio_dir, open_table, path_and_kind
 from agl1k_core.benchmarks.recordings import find_recording
 from agl1k_core.benchmarks.tables import (
     PUBLISHED_FILE,
@@ -44,7 +44,8 @@ def load_benchmark(spec: str | Path, config: Config | None = None) -> Benchmark:
         ``"demo"`` for the demo pack, which is part of the package; ``"agl1k"`` for the published
         AGL1K table, once ``agl1k fetch`` has downloaded it; or the path of a benchmark folder, of
         its ``clips.csv``, or of a table of any of ``KINDS``, packed or not; ``-`` is standard
-        input. A kind in front, as in ``"freesound:sounds.json"``, forces it.
+        input. A kind in front, as in ``"freesound:sounds.json"``, forces it; ``"hub:OWNER/NAME"``
+        is a dataset of the Hugging Face Hub.
     config
         Where data and recordings are. Default: the environment.
 
@@ -72,21 +73,14 @@ def load_benchmark(spec: str | Path, config: Config | None = None) -> Benchmark:
         return read_demo()
     if spec == PUBLISHED_SLUG:
         return _read_fetched(config or Config.from_env())
-    path, kind = _path_and_kind(spec)
-    if is_standard_input(path) or path.exists():
+    path, kind = path_and_kind(spec)
+    if is_standard_input(path) or kind == "hub" or path.exists():
         benchmark, _ = open_table(path, config or Config.from_env(), kind=kind)
         return benchmark
     raise Agl1kError(
         f"There is no benchmark '{shown(spec)}'. Give 'demo', 'agl1k', the path of a table, "
-        "or a folder with a clips.csv."
+        "a folder with a clips.csv, or hub:OWNER/NAME for a dataset of the Hub."
     )
-
-
-def _path_and_kind(spec: str | Path) -> tuple[Path, str]:
-    """The path in a spec, and the kind in front of it if there is one."""
-    kind, colon, rest = str(spec).partition(":")
-    is_kind = kind in KINDS and colon and rest and not Path(spec).exists()
-    return (Path(rest), kind) if is_kind else (Path(spec), "")
 
 
 def open_registry(config: Config, *, fetch: Callable[[Config], object] | None = None) -> Registry:

@@ -64,6 +64,12 @@ Paths = Annotated[
 KindOption = Annotated[
     str, typer.Option("--source", help="The kind of the table; agl1k sources lists them.")
 ]
+ColumnsOption = Annotated[
+    str,
+    typer.Option(
+        "--columns", help="The table's names of columns by ours: latitude=lat,longitude=lon,…"
+    ),
+]
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 WorkersOption = Annotated[int, typer.Option(min=1, max=64, help="Processes at once.")]
 TaggerOption = Annotated[
@@ -159,10 +165,14 @@ def tag_recordings(
 @app.command()
 def curate(
     source: Annotated[
-        Path, typer.Argument(help="A table (- is standard input), or a folder with one.")
+        Path,
+        typer.Argument(
+            help="A table (- is standard input), or a folder with one, or hub:OWNER/NAME."
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The benchmark's folder.")],
     kind: KindOption = "",
+    columns: ColumnsOption = "",
     recordings: Annotated[
         Path | None,
         typer.Option("--recordings", help="Folder of the recordings, if not beside the table."),
@@ -232,7 +242,8 @@ def curate(
     selection = SelectionRules(target, balance, min_distance_km, min_hours, max_per_country)
     model = Localizability.load(localizability) if localizability else None
     warn_all(model.remarks if model else ())
-    collection = open_collection(source, recordings, Config.from_env(), kind)
+    named = benchmarks.read_columns(columns)
+    collection = open_collection(source, recordings, Config.from_env(), kind, named)
     warn_all(collection.benchmark.remarks)
     check_output(output, collection.folder)
     with tqdm(unit="file", disable=None) as bar:

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from agl1k_core.cli.building import WORKERS, KindOption, WorkersOption, show_progress
+from agl1k_core import benchmarks
+from agl1k_core.cli.building import WORKERS, ColumnsOption, KindOption, WorkersOption, show_progress
 from agl1k_core.cli.console import say, warn_all
 from agl1k_core.config import Config
 from agl1k_core.curation import CUTS, MAX_S, MIN_S, cut_recordings, open_collection
@@ -21,9 +22,12 @@ app = typer.Typer()
 
 @app.command()
 def cut(
-    source: Annotated[Path, typer.Argument(help="A table, or a folder with one.")],
+    source: Annotated[
+        Path, typer.Argument(help="A table, or a folder with one, or hub:OWNER/NAME.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the parts.")],
     kind: KindOption = "",
+    columns: ColumnsOption = "",
     recordings: Annotated[
         Path | None,
         typer.Option("--recordings", help="Folder of the recordings, if not beside the table."),
@@ -41,7 +45,8 @@ def cut(
     workers: WorkersOption = WORKERS,
 ) -> None:
     """Cut long recordings into parts at quiet points, for curate. Run again to resume."""
-    collection = open_collection(source, recordings, Config.from_env(), kind)
+    named = benchmarks.read_columns(columns)
+    collection = open_collection(source, recordings, Config.from_env(), kind, named)
     warn_all(collection.benchmark.remarks)
     with tqdm(unit="file", disable=None) as bar:
         done = cut_recordings(

@@ -58,6 +58,7 @@ def open_collection(
     recordings: Path | None = None,
     config: Config | None = None,
     kind: str = "",
+    columns: Mapping[str, str] | None = None,
 ) -> Collection:
     """Read a table of raw recordings, once, and find the recordings.
 
@@ -65,13 +66,16 @@ def open_collection(
     ----------
     source
         A folder with a table or with recordings whose tags hold the place; or a table of any of
-        ``benchmarks.KINDS``, which may be packed as gzip or ZIP; ``-`` is standard input.
+        ``benchmarks.KINDS``, which may be packed as gzip or ZIP; ``-`` is standard input; a kind
+        may be in front, as in ``hub:OWNER/NAME``.
     recordings
         The folder of the recordings. Default: beside the table.
     config
         Where recordings of a published table are. Default: the environment.
     kind
         One of ``benchmarks.KINDS``. Default: recognised by shape.
+    columns
+        The table's names of columns by ours, if they are unusual.
 
     Raises
     ------
@@ -87,8 +91,8 @@ def open_collection(
     >>> len(collection.files), sorted(path.name for path in collection.files.values())[0]
     (24, 'd01.mp3')
     """
-    piped = is_standard_input(source)
-    if not (piped or source.exists()):
+    source, kind = benchmarks.path_and_kind(source, kind)
+    if not (kind == "hub" or is_standard_input(source) or source.exists()):
         raise Agl1kError(
             f"There is no {shown(source)}. Give a table, or a folder with a clips.csv."
         )
@@ -97,7 +101,11 @@ def open_collection(
             f"There is no folder {shown(recordings)}. Give the folder of the recordings."
         )
     benchmark, table = benchmarks.open_table(
-        source, config or Config.from_env(), kind=kind, recordings=recordings
+        source,
+        config or Config.from_env(),
+        kind=kind,
+        recordings=recordings,
+        columns=columns,
     )
     folder = benchmark.audio_dir or source.parent
     if not folder.is_dir():

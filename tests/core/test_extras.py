@@ -28,7 +28,17 @@ def installs(extra: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "name", ["av", "plotly", "matplotlib.figure", "onnx", "onnxruntime", "gradio", "sqlalchemy"]
+    "name",
+    [
+        "av",
+        "plotly",
+        "matplotlib.figure",
+        "onnx",
+        "onnxruntime",
+        "gradio",
+        "sqlalchemy",
+        "datasets",
+    ],
 )
 def test_the_extra_that_is_named_installs_the_module(
     name: str, monkeypatch: pytest.MonkeyPatch

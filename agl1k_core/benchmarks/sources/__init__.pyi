@@ -1,7 +1,9 @@
 """Other people's tables of recordings as clips: one reader each, recognised by shape."""
 
+from .columns import read_columns, with_columns
 from .documents import Document, Record, document_of, read_document
-from .kinds import SOURCES, TAGGED, Source, Sourced, kind_of, read_clips
+from .hub import dataset_name, read_dataset
+from .kinds import HUB, SOURCES, TAGGED, Source, Sourced, kind_of, read_clips
 from .licences import forbidden_copy
 from .tagged import left_out_remarks, read_tagged
 from .values import recorded_text, time_of
@@ -9,6 +11,11 @@ from .values import recorded_text, time_of
 __all__ = [
     "SOURCES",
     "TAGGED",
+    "HUB",
+    "dataset_name",
+    "read_dataset",
+    "read_columns",
+    "with_columns",
     "Source",
     "Sourced",
     "kind_of",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from agl1k_core.benchmarks.model import Clip
+from agl1k_core.benchmarks.model import CLASSES, Clip
 from agl1k_core.benchmarks.sources import readers
 from agl1k_core.benchmarks.sources.documents import Document, Record
 from agl1k_core.benchmarks.sources.values import (
@@ -27,13 +27,17 @@ _VAGUE_M = 1000.0
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A kind of table: its name, what it is and needs, how it is recognised and read."""
+    """A kind of table: its name, what it is and needs, how it is recognised and read.
+
+    ``has_classes``: columns such as ``human`` are those of ``clips.csv``.
+    """
 
     name: str
     title: str
     needs: str
     fits: Callable[[Document], bool]
     reader: Callable[[Document], readers.Reader]
+    has_classes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,15 @@ TAGGED = Source(
     "GUANO, ID3, Vorbis comments, iXML, bext or MP4 tags with a point",
     lambda document: False,
     _of_records(readers.common),
+)
+#: A dataset, of which ``hub`` makes records.
+HUB = Source(
+    "hub",
+    "A dataset of the Hugging Face Hub, or a folder or file of Parquet",
+    "latitude, longitude; an Audio column, key and others if known; --columns names them",
+    lambda document: False,
+    _of_records(readers.common),
+    has_classes=True,
 )
 #: In the order in which they are tried.
 SOURCES = (
@@ -127,6 +140,7 @@ SOURCES = (
             document.is_json and _has(document.names, "key", "latitude", "longitude", "file")
         ),
         _of_records(readers.common),
+        has_classes=True,
     ),
     Source(
         "audiofolder",
@@ -159,7 +173,7 @@ def read_clips(document: Document, source: Source) -> Sourced:
     drafts = [_Draft(record, source.reader(document)(record)) for record in document.records]
     placed = [draft for draft in drafts if draft.has_place]
     around = _is_0_to_360(placed)
-    clips = tuple(_clips(document, placed, around))
+    clips = tuple(_clips(document, source, placed, around))
     if not placed and not document.problems.total:
         found = f"none of its {len(drafts):,} records has a place"
         document.problems.add(Problem(found, f"Give records with {source.needs}"))
@@ -198,7 +212,9 @@ def _is_0_to_360(drafts: list[_Draft]) -> bool:
     return bool(known) and min(known) >= 0 and 180 < max(known) <= 360
 
 
-def _clips(document: Document, drafts: list[_Draft], around: bool) -> Iterator[Clip]:
+def _clips(
+    document: Document, source: Source, drafts: list[_Draft], around: bool
+) -> Iterator[Clip]:
     seen: dict[str, _Draft] = {}
     for draft in drafts:
         clip = _clip(draft, document, around)
@@ -214,7 +230,8 @@ def _clips(document: Document, drafts: list[_Draft], around: bool) -> Iterator[C
             )
             document.problems.add(problem)
         seen.setdefault(key, draft)
-        yield clip
+        classes = _classes(draft, document) if source.has_classes else {}
+        yield replace(clip, classes=classes)
 
 
 def _clip(draft: _Draft, document: Document, around: bool) -> Clip:
@@ -237,6 +254,19 @@ def _clip(draft: _Draft, document: Document, around: bool) -> Clip:
         url=text["url"],
         recorded=draft.recorded or "",
     )
+
+
+def _classes(draft: _Draft, document: Document) -> dict[str, float]:
+    """The shares of time of the classes; what is no share is a problem."""
+    said = {name: draft.record.fields.get(name) for name in CLASSES}
+    shares = {name: number_of(value) for name, value in said.items() if not is_nothing(value)}
+    for name, share in shares.items():
+        if not 0 <= share <= 1:
+            found = f"{str(said[name])[:40]!r} is not a number from 0 to 1"
+            key = text_of(draft.fields["key"])
+            problem = draft.record.problem(found, "Correct the field", clip=key, field=name)
+            document.problems.add(problem)
+    return shares
 
 
 def _degrees(
