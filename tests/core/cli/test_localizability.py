@@ -506,10 +506,10 @@ def test_tables_of_two_taggers_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "there is no column 'key'"),
+        ("", "The file is empty"),
         (HEAD, "No recording has a distance error"),
         (HEAD + "a,,Rain,0.5,Ann,1\n", "No recording has a distance error"),
-        ("\x00\xff", "is no column 'key'"),
+        ("\x00\xff", "The file is binary"),
     ],
 )
 def test_nothing_to_fit_to_is_refused(tmp_path: Path, content: str, message: str) -> None:
