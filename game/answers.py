@@ -36,7 +36,8 @@ from ui.model_guess import Opponent
 class Sound(Struct, frozen=True):
     """A clip's sound: ``url`` is relative to the page, ``peaks`` (0 to 1) draw its waveform.
 
-    Without a waveform, ``peaks`` is empty and ``duration_s`` is 0: the sound is not available now.
+    ``duration_s`` is a whole number. Without a waveform, ``peaks`` is empty and ``duration_s`` is
+    0: the sound is not available now.
     """
 
     url: str

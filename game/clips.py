@@ -1,4 +1,4 @@
-"""The sound of a clip, without its place: copies free of tags at addresses that reveal nothing.
+"""The sound of a clip, without its place: copies all alike, at addresses that reveal nothing.
 
 A recording comes from the benchmark's folder or, if it has an address, is fetched when it is
 needed. A browser gets a copy from a bounded cache, in which the names and times of files reveal
@@ -44,12 +44,14 @@ PATIENCE = Patience(connect_s=5, read_s=10, attempt_s=60, attempts=3, longest_wa
 
 MAX_CACHE_BYTES = 2_000_000_000
 N_PEAKS = 200
-MEDIA_TYPES = {".mp3": "audio/mpeg", ".m4a": "audio/mp4"}
+MEDIA_TYPE = "audio/mpeg"
 NO_SUCH_SOUND = (
     "There is no such sound, or it can no longer be played. Go back to the game and reload it."
 )
 NO_SOUND_NOW = "This sound cannot be loaded at the moment. Skip it, or report it as broken."
 
+#: Changes whenever copies are made in another way, so that older ones are made again.
+_MADE = 2
 _FIXED_MTIME_S = 946_684_800  # 2000-01-01: the real time would reveal when a clip was added
 _IN_USE_S = 900
 _LEFT_OVER_S = 86_400
@@ -68,16 +70,14 @@ Resolve = Callable[[str], tuple[Benchmark, str] | None]
 
 @dataclass(frozen=True, slots=True)
 class PreparedClip:
-    """A copy that may be sent to a browser; ``peaks`` (0 to 1) draw its waveform."""
+    """A copy that may be sent to a browser; ``peaks`` (0 to 1) draw its waveform.
+
+    The duration is a whole number of seconds, like that of all copies.
+    """
 
     path: Path
-    duration_s: float
+    duration_s: int
     peaks: tuple[float, ...]
-
-    @property
-    def media_type(self) -> str:
-        """For ``Content-Type``."""
-        return MEDIA_TYPES[self.path.suffix]
 
 
 def fetch_for_player(benchmark: Benchmark, key: str, folder: Path) -> Path:
@@ -158,14 +158,15 @@ class ClipStore:
         self._checked.pop(name, None)
         try:
             about = json.loads((self._folder / f"{name}.json").read_bytes())
-            path = self._folder / (name + about["suffix"])
+            path = self._folder / f"{name}.mp3"
             whole = path.stat().st_size == about["n_bytes"]
             prepared = PreparedClip(path, about["duration_s"], tuple(about["peaks"]))
             source = _in_folder(benchmark, key)
-            current = source is None or about["of"] == _stamp(source)
+            of_source = source is None or about["of"] == _stamp(source)
+            current = of_source and about["made"] == _MADE
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        if not (whole and current and path.suffix in MEDIA_TYPES):
+        if not (whole and current):
             return None
         with suppress(OSError):
             os.utime(path, (time.time(), _FIXED_MTIME_S))
@@ -226,23 +227,25 @@ class ClipStore:
             source = _in_folder(benchmark, key)
             stamp = _stamp(source) if source else ""
             recording = source or self._fetched(benchmark, key, Path(scratch))
-            copy = self._shelter.tag_free_copy(recording, Path(scratch) / "copy")
+            copy = self._shelter.served_copy(recording, Path(scratch) / "copy")
             info, peaks = self._shelter.outline(copy, N_PEAKS)
+            duration_s = round(info.duration_s)
             about = {
+                "made": _MADE,
                 "of": stamp,
-                "suffix": copy.suffix,
                 "n_bytes": copy.stat().st_size,
-                "duration_s": round(info.duration_s, 3),
+                "duration_s": duration_s,
                 "peaks": peaks,
             }
             described = Path(scratch) / "copy.json"
             described.write_text(json.dumps(about))
             name = _opaque_name(benchmark, key)
             os.utime(copy, (time.time(), _FIXED_MTIME_S))
-            path = copy.replace(self._folder / (name + copy.suffix))
+            path = copy.replace(self._folder / f"{name}.mp3")
             described.replace(self._folder / f"{name}.json")
+            path.with_suffix(".m4a").unlink(missing_ok=True)  # made by an earlier version
         self._delete_oldest()
-        return PreparedClip(path, round(info.duration_s, 3), tuple(peaks))
+        return PreparedClip(path, duration_s, tuple(peaks))
 
     def _raise_recent_failure(self, name: str) -> None:
         failed = self._failed.get(name)
@@ -278,7 +281,7 @@ class ClipStore:
         copies = []
         for path in self._folder.iterdir():
             with suppress(FileNotFoundError):
-                if path.suffix in MEDIA_TYPES:
+                if path.suffix in (".mp3", ".m4a"):  # the latter by an earlier version
                     copies.append((path.stat().st_atime, path.stat().st_size, path))
         excess = sum(n_bytes for _, n_bytes, _ in copies) - self._max_bytes
         for used_s, n_bytes, path in sorted(copies):
@@ -330,7 +333,7 @@ def _sent(prepared: PreparedClip) -> FileResponse:
     """Without a file name; ETag and Last-Modified come from a fixed time and the copy's size."""
     return FileResponse(
         prepared.path,
-        media_type=prepared.media_type,
+        media_type=MEDIA_TYPE,
         stat_result=prepared.path.stat(),
         headers={"Cache-Control": "private, max-age=3600", "X-Content-Type-Options": "nosniff"},
     )

@@ -1,6 +1,6 @@
 """Recordings as sound: decoding, inspection, the four acoustic filters."""
 
-from .copies import CopyNotWrittenError, tag_free_copy
+from .copies import CopyNotWrittenError, served_copy, tag_free_copy
 from .decode import (
     AudioInfo,
     check_beginning,
@@ -34,6 +34,7 @@ __all__ = [
     "written_tags",
     "outline",
     "tag_free_copy",
+    "served_copy",
     "stripped_copy",
     "StrippedCopy",
     "CopyKind",

@@ -64,8 +64,8 @@ def _check_beginning(path: str) -> None:
     decode.check_beginning(Path(path))
 
 
-def _tag_free_copy(source: str, target: str) -> str:
-    return str(copies.tag_free_copy(Path(source), Path(target)))
+def _served_copy(source: str, target: str) -> str:
+    return str(copies.served_copy(Path(source), Path(target)))
 
 
 def _outline(path: str, n: int) -> tuple[dict[str, Any], list[float]]:
@@ -79,7 +79,7 @@ def _written_tags(path: str) -> dict[str, str]:
 
 _RESULTS: dict[str, Callable[..., Any]] = {
     "check_beginning": _check_beginning,
-    "tag_free_copy": _tag_free_copy,
+    "served_copy": _served_copy,
     "outline": _outline,
     "written_tags": _written_tags,
 }

@@ -1,14 +1,15 @@
-"""Copies recordings for browsers: only the sound, as MP3 or M4A.
+"""Copies recordings: only the sound, as MP3 or M4A; or, for players, all alike.
 
 FFmpeg remuxes and encodes, through PyAV.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +33,13 @@ _WRITE = {
 }
 _MP3_RATES_HZ = (48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)
 _MP3_BIT_RATE = 160_000
+_NOT_ENCODED = "The sound cannot be turned into MP3. Convert the file and try again."
+#: All served copies are MP3 of this kind, so that only their sound and length tell them apart.
+_SERVED_RATE_HZ = 44100
+#: LAME's quick mode, twice as fast as its default: a player may be waiting.
+_QUICK = {"compression_level": "7"}
+#: The rest of longer recordings is not served.
+LONGEST_SERVED_S = 1800
 
 
 def tag_free_copy(source: Path, target: Path) -> Path:
@@ -66,7 +74,49 @@ def tag_free_copy(source: Path, target: Path) -> Path:
         return copy
     copy = target.with_suffix(".mp3")
     if not written(copy, partial(_encode, source)):
-        raise Agl1kError("The sound cannot be turned into MP3. Convert the file and try again.")
+        raise Agl1kError(_NOT_ENCODED)
+    return copy
+
+
+def served_copy(source: Path, target: Path) -> Path:
+    """Write a copy that tells nothing of its recording's file but the sound.
+
+    The sound is encoded anew, as MP3 with 44.1 kHz, two channels and a constant bit rate of
+    160 kbit/s, and cut to whole seconds: the size and the length of a copy depend on nothing but
+    the number of seconds, and no frame of the recording is in it. Sound of less than a second is
+    followed by silence; at most ``LONGEST_SERVED_S`` are copied. An incomplete copy is never left
+    behind.
+
+    Parameters
+    ----------
+    source
+        The recording.
+    target
+        The path of the copy; its suffix is replaced by ``.mp3``.
+
+    Returns
+    -------
+    Path
+        The copy.
+
+    Raises
+    ------
+    Agl1kError
+        If the source is not a recording or the copy cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from agl1k_core.benchmarks import read_demo
+    >>> recording = read_demo().audio_dir / "d01.mp3"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     copied = decode.probe(served_copy(recording, Path(folder, "copy")))
+    >>> decode.probe(recording).duration_s, copied.duration_s
+    (28.044, 28.0)
+    """
+    copy = target.with_suffix(".mp3")
+    if not written(copy, partial(_encode_alike, source)):
+        raise Agl1kError(_NOT_ENCODED)
     return copy
 
 
@@ -127,6 +177,53 @@ def _encode(source: Path, target: Path) -> None:
         for block in recording.blocks():
             outside.mux(stream.encode(_frame(block, layout, recording.sample_rate_hz)))
         outside.mux(stream.encode(None))
+
+
+def _encode_alike(source: Path, target: Path) -> None:
+    with decode.open_recording(source) as recording, created_container(target, "mp3") as outside:
+        stream = outside.add_stream(
+            "mp3",
+            rate=_SERVED_RATE_HZ,
+            layout="stereo",
+            bit_rate=_MP3_BIT_RATE,
+            options=_QUICK,
+        )
+        for block in _whole_seconds(_resampled(recording)):
+            outside.mux(stream.encode(_frame(block, "stereo", _SERVED_RATE_HZ)))
+        outside.mux(stream.encode(None))
+
+
+def _resampled(recording: decode.Recording) -> Iterator[decode.Samples]:
+    """The samples of a recording as stereo, at the rate of served copies."""
+    resampler = av.AudioResampler("fltp", "stereo", _SERVED_RATE_HZ)
+    frames = (
+        _frame(_stereo(block), "stereo", recording.sample_rate_hz) for block in recording.blocks()
+    )
+    for frame in chain(frames, [None]):
+        for resampled in resampler.resample(frame):
+            samples: Any = resampled.to_ndarray()
+            yield samples
+
+
+def _stereo(block: decode.Samples) -> decode.Samples:
+    """Two channels; FFmpeg would play one more quietly on both sides."""
+    return block if len(block) == 2 else np.repeat(block.mean(axis=0, keepdims=True), 2, axis=0)
+
+
+def _whole_seconds(blocks: Iterable[decode.Samples]) -> Iterator[decode.Samples]:
+    """The samples without what is left after the last whole second; one second at least."""
+    rest, n_seconds = np.zeros((2, 0), np.float32), 0
+    for block in blocks:
+        rest = np.concatenate([rest, block], axis=1)
+        whole = min(rest.shape[1] // _SERVED_RATE_HZ, LONGEST_SERVED_S - n_seconds)
+        if whole:
+            yield rest[:, : whole * _SERVED_RATE_HZ]
+        rest = rest[:, whole * _SERVED_RATE_HZ :]
+        n_seconds += whole
+        if n_seconds == LONGEST_SERVED_S:
+            return
+    if not n_seconds:
+        yield np.pad(rest, ((0, 0), (0, _SERVED_RATE_HZ - rest.shape[1])))
 
 
 def created_container(target: Path, container_format: str) -> av.container.OutputContainer:

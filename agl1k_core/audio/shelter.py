@@ -58,10 +58,10 @@ class Shelter:
         """``audio.check_beginning``; also raises ``CrashedError``."""
         self._ask(do="check_beginning", path=str(path.absolute()))
 
-    def tag_free_copy(self, source: Path, target: Path) -> Path:
-        """``audio.tag_free_copy``; also raises ``CrashedError``."""
+    def served_copy(self, source: Path, target: Path) -> Path:
+        """``audio.served_copy``; also raises ``CrashedError``."""
         paths = {"source": str(source.absolute()), "target": str(target.absolute())}
-        return Path(self._ask(do="tag_free_copy", **paths))
+        return Path(self._ask(do="served_copy", **paths))
 
     def outline(self, path: Path, n: int = 200) -> tuple[AudioInfo, list[float]]:
         """``audio.outline``; also raises ``CrashedError``."""

@@ -102,7 +102,7 @@ def test_a_timer_hides_the_next_sound(game: Game, guess_store: GuessStore) -> No
 def test_the_outline_of_a_sound_starts_no_time(game: Game) -> None:
     player = game.new_player()
     view = game.start_free(player, "toy", timer_s=30)
-    assert view.outline == Outline((0.1, 0.9), 21.5)
+    assert view.outline == Outline((0.1, 0.9), 21)
     assert not game.view(view.token, player).started
     assert game.resolve(view.clip_token) is not None
     assert game.view(view.token, player).started

@@ -79,7 +79,7 @@ class ToyClips:
         self.asked.append(key)
         if not self.is_there(benchmark, key):
             raise Agl1kError("gone")
-        return PreparedClip(Path("copy.mp3"), 21.5, (0.1, 0.9))
+        return PreparedClip(Path("copy.mp3"), 21, (0.1, 0.9))
 
     def available(self, benchmark: Benchmark) -> Collection[str] | None:
         return self.on_disk

@@ -38,9 +38,9 @@ def test_results_are_those_of_this_process(tmp_path: Path, shelter: audio.Shelte
     path = sounds.encode(tmp_path / "tönen 音\udcff.flac", "flac", sounds.tone(2, 2))
     shelter.check_beginning(path)
     assert shelter.outline(path, 20) == audio.outline(path, 20)
-    copy = shelter.tag_free_copy(path, tmp_path / "copy")
+    copy = shelter.served_copy(path, tmp_path / "copy")
     assert copy == tmp_path / "copy.mp3"
-    ours = audio.tag_free_copy(path, tmp_path / "ours")
+    ours = audio.served_copy(path, tmp_path / "ours")
     assert copy.read_bytes() == ours.read_bytes()
 
 
@@ -51,7 +51,7 @@ def test_errors_are_those_of_this_process(tmp_path: Path, shelter: audio.Shelter
     with pytest.raises(Agl1kError, match="No such file"):
         shelter.check_beginning(tmp_path / "b.mp3")
     with pytest.raises(Agl1kError, match="empty"):
-        shelter.tag_free_copy(tmp_path / "a.mp3", tmp_path / "copy")
+        shelter.served_copy(tmp_path / "a.mp3", tmp_path / "copy")
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL])
