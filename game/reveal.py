@@ -15,7 +15,7 @@ from game.credits import credit_of
 from game.guessing import MAX_POINTS, max_points_of, points_of
 from game.refusals import ConflictError
 from game.sound_words import localizability_in_words, sounds_in_words, sounds_of
-from game.views import Credit, Reveal, Sounds, Streak, Summary
+from game.views import Credit, Reveal, RoundView, Sounds, Streak, Summary
 from store.guesses import Guess
 from ui.model_guess import ModelGuess
 
@@ -170,6 +170,22 @@ def _guess_in_words(reveal: Reveal) -> str:
     elif reveal.direction:
         distance += f" {reveal.direction} of your pin"
     return f"That is {distance}: {reveal.points:,} of {reveal.max_points:,} points."
+
+
+def versus_in_words(view: RoundView) -> str:
+    """How the opponent stands, in sentences; empty without one."""
+    versus = view.versus
+    if versus is None or versus.total is None:
+        return versus.note if versus else ""
+    if not versus.points:
+        return "You both answer the same clips. Its points show after yours."
+    lead = view.total - versus.total
+    ahead = f"You are {abs(lead):,} {'ahead' if lead > 0 else 'behind'}." if lead else "A draw."
+    if view.phase != "revealed":
+        return ahead
+    last = versus.points[-1]
+    clip = "This clip counts for neither" if last is None else f"This clip brought it {last:,}"
+    return f"{clip}. {ahead}"
 
 
 def share_text(summary: Summary, page_url: str = "") -> str:

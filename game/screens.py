@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from agl1k_core.benchmarks import Benchmark
 from game import reveal as words
@@ -60,7 +61,11 @@ def status_html(view: RoundView) -> str:
         for position in range(view.n_clips)
     ]
     return _pages.get_template("status.html").render(
-        view=view, mode=mode_name(view), steps=steps, filters=filter_words(view.filters)
+        view=view,
+        mode=mode_name(view),
+        steps=steps,
+        filters=filter_words(view.filters),
+        versus=Markup(versus_html(view) if view.phase == "playing" else ""),
     )
 
 
@@ -78,6 +83,7 @@ def waiting_html(benchmark_name: str, notice: str, n_clips: int) -> str:
         mode=MODE_NAMES["free"],
         steps=steps,
         filters="",
+        versus="",
     )
 
 
@@ -98,8 +104,10 @@ def streak_html(streak: Streak) -> str:
 
 
 def mode_name(view: RoundView | Summary) -> str:
-    """ "Daily five of 2026-11-28", "Challenge", "Free play"."""
+    """ "Daily five of 2026-11-28", "Challenge", "Free play", "Against gemini-3"."""
     name = MODE_NAMES[view.mode]
+    if view.mode == "model" and view.versus and view.versus.name:
+        return f"Against {view.versus.name}"
     return f"{name} of {view.label} (UTC)" if view.mode == "daily" else name
 
 
@@ -118,8 +126,16 @@ def help_html() -> str:
 def result_html(view: RoundView) -> str:
     """What to do, the outcome of a clip, or the whole round."""
     if view.summary is not None:
-        return summary_html(view.summary)
-    return reveal_html(view.reveal) if view.reveal is not None else help_html()
+        return versus_html(view) + summary_html(view.summary)
+    return versus_html(view) + reveal_html(view.reveal) if view.reveal is not None else help_html()
+
+
+def versus_html(view: RoundView) -> str:
+    """How the round stands against its opponent; empty without one."""
+    if view.versus is None:
+        return ""
+    sentence = words.versus_in_words(view)
+    return _pages.get_template("standing.html").render(view=view, sentence=sentence)
 
 
 def reveal_html(reveal: Reveal) -> str:

@@ -47,6 +47,16 @@ export class Chooser {
     this.show(mode);
     this.panelOf(mode).querySelector('input, select, button')?.focus();
     if (mode === 'days') this.showDays();
+    if (mode === 'model') this.prepareWith('./versus.js', mode);
+  }
+
+  /** Fill a panel by a module that most rounds do not need. */
+  async prepareWith(module, mode) {
+    try {
+      await (await import(module)).prepare(this.panelOf(mode), this.message);
+    } catch {
+      tell(this.message, 'This could not be loaded. Close the panel and open it again.', { alarm: true });
+    }
   }
 
   /** Close the panel; the focus returns to the button that opened it. */
@@ -111,4 +121,6 @@ const WISHES = {
     timer_s: Number(timer.value) || null }),
   days: ({ day }, { benchmark }) => ({ mode: 'daily', benchmark: benchmark.value, day: day.value }),
   challenge: ({ code }) => ({ mode: 'challenge', code: code.value }),
+  model: ({ benchmark, opponent, timer }) => ({
+    mode: 'model', benchmark: benchmark.value, opponent: opponent.value, timer_s: Number(timer.value) || null }),
 };

@@ -3,7 +3,7 @@ import { make } from './dom.js';
 import { keep, recall } from './store.js';
 
 const MOST = 200;
-const MODES = { free: 'Free play', daily: 'Daily five', challenge: 'Challenge' };
+const MODES = { free: 'Free play', daily: 'Daily five', challenge: 'Challenge', model: 'Against a model' };
 
 const isEntry = (entry) => Number.isInteger(entry?.total) && Number.isInteger(entry.max_total)
   && typeof entry.finished_utc === 'string' && typeof entry.label === 'string' && Object.hasOwn(MODES, entry.mode);
@@ -49,10 +49,11 @@ function tableOf(rounds) {
     make('tbody', { className: 'agl-numbers' }, ...rounds.map(rowOf)));
 }
 
-function rowOf({ finished_utc: finished, mode, label, total, max_total: most }) {
+function rowOf({ finished_utc: finished, mode, label, total, max_total: most, versus }) {
   const name = mode === 'daily' ? `${MODES.daily} ${label}` : MODES[mode];
+  const against = Number.isInteger(versus?.total) ? ` · ${versus.name} ${points(versus.total)}` : '';
   return make('tr', {},
     make('td', {}, finished.slice(0, 16).replace('T', ' ')),
-    make('td', { className: 'agl-wrap' }, name),
+    make('td', { className: 'agl-wrap' }, name + against),
     make('td', {}, `${points(total)} of ${points(most)}`));
 }

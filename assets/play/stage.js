@@ -189,7 +189,7 @@ class Stage {
     next.hidden = phase !== 'revealed';
     next.textContent = position >= n - 1 ? 'See the result' : 'Next clip';
     again.hidden = phase !== 'finished';
-    again.textContent = mode === 'free' ? 'Play again' : 'Play a free round';
+    again.textContent = ['free', 'model'].includes(mode) ? 'Play again' : 'Play a free round';
   }
 
   /** The button that was pressed may be hidden now: the focus moves to the next one, and on a small

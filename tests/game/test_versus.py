@@ -15,6 +15,7 @@ from game.moves import NO_OPPONENT, Moves, Wish
 from game.refusals import NotFoundError
 from game.reveal import share_text
 from game.rounds import Game
+from game.screens import result_html, status_html
 from game.versus import GONE, SCORING
 from tests.support.toy_game import ToyClips, play, summary_of
 from ui.model_guess import Opponent
@@ -221,3 +222,26 @@ def test_what_cannot_be_played_is_refused(
 def test_an_ordinary_round_has_no_opponent(moves: Moves, game: Game, board: Board) -> None:
     view = moves.start(game.new_player(), Wish(opponent="row-1")).view
     assert (view.mode, view.versus) == ("free", None)
+
+
+def test_how_it_stands_in_words(moves: Moves, game: Game, board: Board) -> None:
+    player = game.new_player()
+    state = moves.start(player, WISH).view
+    assert "Its points show after yours." in status_html(state)
+    state = moves.skip(player, state.token).view
+    assert "agl-versus" not in status_html(state)
+    assert state.versus is not None
+    theirs = state.versus.total or 0
+    assert f"This clip brought it {theirs:,}. You are {theirs:,} behind." in result_html(state)
+    state = moves.go_on(player, state.token).view
+    assert f"<br>You are {theirs:,} behind." in status_html(state)
+    state = moves.broken(player, state.token).view
+    assert "This clip counts for neither." in result_html(state)
+    board.rows = [Opponent("row-1", "<b>", "scored", {})]
+    assert "A draw." in result_html(moves.state(player).view)
+    status = status_html(moves.state(player).view)
+    assert "Against &lt;b&gt;" in status
+    board.rows = ()
+    assert GONE in result_html(moves.state(player).view)
+    status = status_html(moves.state(player).view)
+    assert "<strong>Against a model</strong>" in status
