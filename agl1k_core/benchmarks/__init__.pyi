@@ -3,7 +3,7 @@
 from .csv_tables import CsvTable, TableRow, missing_column, read_csv, read_rows
 from .download import UnreachableError
 from .fetch import FetchOutcome, fetch_recording, fetch_recordings
-from .model import CLASSES, PRESENT_FROM, SUBSET_CLASSES, Benchmark, Clip
+from .model import CLASSES, PRESENT_FROM, SUBSET_CLASSES, Benchmark, Clip, LeftOut
 from .opening import KINDS, fetched_audio_dir, load_table, open_table, path_and_kind
 from .recordings import SUFFIXES, find_recording, recording_name, recordings_in
 from .registry import (
@@ -29,6 +29,7 @@ from .tags import TAGS, ClipTags, FolderTags, read_tags, tags_json
 __all__ = [
     "Benchmark",
     "Clip",
+    "LeftOut",
     "CLASSES",
     "SUBSET_CLASSES",
     "CREDITS",

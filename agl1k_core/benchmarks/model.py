@@ -120,6 +120,14 @@ class LabelCodes:
     of_clips: IntArray
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Why no clip was made of a recording: it is broken, or no place is known."""
+
+    detail: str
+    is_broken: bool = False
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """Clips with a known place, in the order of their table.
@@ -170,7 +178,7 @@ class Benchmark:
     audio_url: str | None = None
     country_aliases: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
     out_of_play: Mapping[str, str] = field(default_factory=dict)
     shows_titles: bool = False
 

@@ -20,8 +20,9 @@ from agl1k_core.benchmarks import (
     time_of,
 )
 from agl1k_core.config import Config
+from agl1k_core.curation.selection import Reason
 from agl1k_core.errors import Agl1kError, Problems
-from agl1k_core.file_names import shown
+from agl1k_core.file_names import shown, written
 from agl1k_core.inputs import is_standard_input
 
 #: Optional column of a folder's table, which scoring ignores: when a recording was made, ISO 8601.
@@ -136,6 +137,19 @@ def licence_refusal(clip: Clip) -> str:
     """Why no copy of a clip may be given away; empty if one may, or nothing is known."""
     forbidden = forbidden_copy(clip.licence)
     return f"Its licence, {clip.licence}, forbids {forbidden}." if forbidden else ""
+
+
+def name_in(collection: Collection, path: Path) -> str:
+    """The name of a recording in its folder, as tables write it."""
+    return written(path.relative_to(collection.folder).as_posix())
+
+
+def why_unlisted(collection: Collection, path: Path) -> tuple[Reason, str]:
+    """Why a recording in the folder is no clip, and the details."""
+    about = collection.benchmark.left_out.get(name_in(collection, path))
+    if about is None:
+        return Reason.NO_LINE, "The recording is not in the table."
+    return Reason.BROKEN if about.is_broken else Reason.NO_PLACE, f"{about.detail}."
 
 
 def _unlisted(

@@ -30,6 +30,7 @@ from agl1k_core.benchmarks import (
     tags_json,
 )
 from agl1k_core.curation import analysis_rows
+from agl1k_core.curation.collection import name_in, why_unlisted
 from agl1k_core.curation.decisions import read_review
 from agl1k_core.curation.pipeline import Curated, Judged
 from agl1k_core.curation.selection import Reason, Verdict
@@ -187,17 +188,10 @@ def _report_rows(curated: Curated, copies: Mapping[str, StrippedCopy]) -> list[d
     rows = [_report_row(item, curated, copies.get(item.clip.key)) for item in curated.judged]
     empty = dict.fromkeys(rows[0], "") if rows else {}
     for path in curated.collection.unlisted:
-        name = written(path.relative_to(curated.collection.folder).as_posix())
-        rows.append({**empty, **_about_unlisted(name, curated.collection.benchmark), "file": name})
+        reason, detail = why_unlisted(curated.collection, path)
+        about = {"decision": "out", "reason": str(reason), "detail": detail}
+        rows.append({**empty, **about, "file": name_in(curated.collection, path)})
     return rows
-
-
-def _about_unlisted(name: str, benchmark: benchmarks.Benchmark) -> dict[str, str]:
-    """Why a recording is no clip: it has no place in its tags, or is not in the table."""
-    detail = benchmark.left_out.get(name)
-    reason = Reason.NO_PLACE if detail else Reason.NO_LINE
-    said = f"{detail}." if detail else "The recording is not in the table."
-    return {"decision": "out", "reason": str(reason), "detail": said}
 
 
 def _with_notes(rows: list[dict[str, Any]], out: Path) -> list[dict[str, Any]]:
@@ -208,11 +202,11 @@ def _with_notes(rows: list[dict[str, Any]], out: Path) -> list[dict[str, Any]]:
 
 
 def _report_row(item: Judged, curated: Curated, copy: StrippedCopy | None) -> dict[str, Any]:
-    clip, analysis, folder = item.clip, item.analysis, curated.collection.folder
+    clip, analysis = item.clip, item.analysis
     recorded = curated.collection.recorded.get(clip.key)
     return {
         "key": clip.key,
-        "file": written(item.path.relative_to(folder).as_posix()) if item.path else clip.file_name,
+        "file": name_in(curated.collection, item.path) if item.path else clip.file_name,
         "decision": "in" if item.verdict.is_in else "out",
         "reason": str(item.verdict.reason),
         "detail": item.verdict.detail,

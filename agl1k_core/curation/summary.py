@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agl1k_core.benchmarks import PRESENT_FROM
+from agl1k_core.curation.collection import why_unlisted
 from agl1k_core.curation.pipeline import Curated
 from agl1k_core.curation.selection import Reason
 
@@ -33,8 +34,7 @@ def counts(curated: Curated) -> dict[Reason, int]:
     """The number of recordings for each reason, in the order of ``Reason``."""
     found = Counter(item.verdict.reason for item in curated.judged)
     collection = curated.collection
-    unlisted = Reason.NO_PLACE if collection.benchmark.left_out else Reason.NO_LINE
-    found[unlisted] += len(collection.unlisted)
+    found.update(why_unlisted(collection, path)[0] for path in collection.unlisted)
     return {reason: found[reason] for reason in Reason if found[reason]}
 
 

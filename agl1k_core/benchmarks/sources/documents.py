@@ -19,6 +19,9 @@ LISTS = (
     "data", "records", "items", "rows", "clips", "sounds",
 )  # fmt: skip
 
+#: Around a line; sequences of JSON (RFC 7464) begin each record with U+001E.
+_SPACE = " \t\r\x1e"
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -87,7 +90,7 @@ def read_document(path: Path) -> Document | CsvTable:
     """
     problems = Problems(name_of(path))
     text = read_text(path, problems)
-    if text.lstrip("\ufeff \t\r\n").startswith(("{", "[")) or _is_lines(text):
+    if text.lstrip("\ufeff \t\r\n\x1e").startswith(("{", "[")) or _is_lines(text):
         return _of_json(path, text, problems)
     return csv_of(path, text, problems)
 
@@ -127,13 +130,13 @@ def _of_json(path: Path, text: str, problems: Problems) -> Document:
 
 def _not_json(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return f"this is not JSON: {error.msg.lower()} at column {error.colno}"
+        return f"this is not JSON: {error.msg.lower().removesuffix(' at')} at column {error.colno}"
     return f"this is not JSON that can be read: {error}"
 
 
 def _is_lines(text: str) -> bool:
     """Whether most lines are objects of their own."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip(_SPACE) for line in text.splitlines() if line.strip(_SPACE)]
     whole = sum(line.startswith("{") and line.endswith("}") for line in lines)
     return len(lines) > 1 and 2 * whole >= len(lines)
 
@@ -141,8 +144,8 @@ def _is_lines(text: str) -> bool:
 def _of_lines(text: str, problems: Problems) -> Iterator[Record]:
     """The object of each line; a line that is none becomes a problem."""
     for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            record = _of_line(line, number, problems)
+        if line.strip(_SPACE):
+            record = _of_line(line.strip(_SPACE), number, problems)
             if record:
                 yield record
 

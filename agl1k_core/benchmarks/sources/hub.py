@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -132,7 +133,7 @@ def read_dataset(wanted: DatasetName, data_dir: Path) -> tuple[Document, Path]:
     folder = data_dir / "datasets" / f"{wanted.last}-{digest}"
     if not (folder / _ROWS).is_file():
         _bring(wanted, state, folder)
-    lines = (folder / _ROWS).read_text("utf-8").splitlines()
+    lines = (folder / _ROWS).read_text("utf-8").split("\n")[:-1]
     records = [Record(json.loads(line), number=number) for number, line in enumerate(lines, 1)]
     return Document(folder / _ROWS, tuple(records), Problems(shown(wanted.name))), folder / _AUDIO
 
@@ -185,6 +186,10 @@ def _bring(wanted: DatasetName, state: str, folder: Path) -> None:
         raise
     except Exception as error:  # also of the libraries that datasets uses
         raise _failure(wanted, error) from None
+    finally:
+        with suppress(OSError):  # they are not empty
+            (folder / _AUDIO).rmdir()
+            folder.rmdir()
 
 
 def _licence(wanted: DatasetName) -> str:

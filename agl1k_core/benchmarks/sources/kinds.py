@@ -12,6 +12,7 @@ from agl1k_core.benchmarks.model import CLASSES, Clip
 from agl1k_core.benchmarks.sources import readers
 from agl1k_core.benchmarks.sources.documents import Document, Record
 from agl1k_core.benchmarks.sources.values import (
+    from_0_to_360,
     is_nothing,
     number_of,
     recorded_text,
@@ -21,6 +22,7 @@ from agl1k_core.benchmarks.sources.values import (
 from agl1k_core.errors import Problem
 
 _POINT = "point"
+_POINT_NAMES = "|".join(readers.POINTS)
 _UNCERTAINTY_M = ("location_uncertainty", "positional_accuracy", "coordinateuncertaintyinmeters")
 _VAGUE_M = 1000.0
 
@@ -62,7 +64,7 @@ def _is_aporee(document: Document) -> bool:
         "adapt|no_derivatives|noderivatives|no_derivs|licenseurl|aporee_url|archive_item|recordist"
     )
     return not document.wrapper and _has(
-        document.names, marks, "latitude|lat|coordinates|location|geo", "file_name|file|item|title"
+        document.names, marks, f"latitude|lat|{_POINT_NAMES}", "file_name|file|item|title"
     )
 
 
@@ -72,7 +74,7 @@ TAGGED = Source(
     "A folder of recordings with the place in their own tags",
     "GUANO, ID3, Vorbis comments, iXML, bext or MP4 tags with a point",
     lambda document: False,
-    _of_records(readers.common),
+    readers.common_in,
 )
 #: A dataset, of which ``hub`` makes records.
 HUB = Source(
@@ -80,7 +82,7 @@ HUB = Source(
     "A dataset of the Hugging Face Hub, or a folder or file of Parquet",
     "latitude, longitude; an Audio column, key and others if known; --columns names them",
     lambda document: False,
-    _of_records(readers.common),
+    readers.common_in,
     has_classes=True,
 )
 #: In the order in which they are tried.
@@ -123,14 +125,14 @@ SOURCES = (
         "SoundingEarth, metadata.csv",
         "key, latitude, longitude, mp3name",
         lambda document: _has(document.names, "key", "latitude", "longitude", "mp3name"),
-        _of_records(readers.common),
+        readers.common_in,
     ),
     Source(
         "aporee",
         "radio aporee, metadata.jsonl",
         "file_name or key, latitude, longitude; licence, date and the mark adapt if known",
         _is_aporee,
-        _of_records(readers.common),
+        readers.common_in,
     ),
     Source(
         "records",
@@ -139,15 +141,15 @@ SOURCES = (
         lambda document: (
             document.is_json and _has(document.names, "key", "latitude", "longitude", "file")
         ),
-        _of_records(readers.common),
+        readers.common_in,
         has_classes=True,
     ),
     Source(
         "audiofolder",
         "Hugging Face audiofolder, metadata.csv or .jsonl",
         "file_name, latitude, longitude",
-        lambda document: _has(document.names, "file_name", "latitude|lat", "longitude|lon|lng"),
-        _of_records(readers.common),
+        lambda document: _has(document.names, "file_name", f"latitude|lat|{_POINT_NAMES}"),
+        readers.common_in,
     ),
 )
 
@@ -241,7 +243,7 @@ def _clip(draft: _Draft, document: Document, around: bool) -> Clip:
     return Clip(
         text["key"],
         _degrees(draft, "latitude", 90, document),
-        longitude - 360 if longitude > 180 else longitude,
+        from_0_to_360(longitude),
         text["city"],
         text["country"],
         text["continent"],
@@ -287,7 +289,8 @@ def _not_degrees(draft: _Draft, name: str, said: Any, limit: float) -> Problem:
     key = text_of(draft.fields["key"])
     if isinstance(said, readers.Odd):
         found = f"the place is {said}"
-        return draft.record.problem(found, "Give a point", clip=key, field=_POINT)
+        todo = "Give latitude and longitude in fields of their own, or as text: 48.85 2.35"
+        return draft.record.problem(found, todo, clip=key, field=_POINT)
     found = f"{str(said)[:40]!r} is not a number from {-limit:g} to {limit:g}"
     todo = "Correct the field"
     if name == "longitude" and 180 < number_of(said) <= 360:

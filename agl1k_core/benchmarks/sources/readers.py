@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -46,20 +48,48 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 #: Marks of recordings that may not be changed.
 _FORBIDS = ("no_derivatives", "no_derivs", "noderivatives", "noderivs", "nd", "no-derivatives")
 _ALLOWS = ("adapt", "adaptable", "derivatives", "derivatives_allowed")
-_POINTS = ("coordinates", "location", "geo", "gps", "geotag", "position")
+#: Fields that may hold both coordinates.
+POINTS = ("coordinates", "location", "geo", "gps", "geotag", "position")
 
 
 def common(record: Record) -> dict[str, Any]:
     """A record whose fields have common names."""
     fields = record.fields
     found = {ours: _first(fields, theirs) for ours, theirs in _NAMES.items()}
-    found["key"] = found["key"] or _stem(found["file"])
+    found["key"] = text_of(found["key"]) or _stem(found["file"])
     licence = licence_name(text_of(found["licence"]))
     found["licence"] = with_mark(licence, adaptable=_is_adaptable(fields))
     found["url"] = _address(found["url"])
     if found["latitude"] is None and found["longitude"] is None:
         found["latitude"], found["longitude"] = point_of(_point_in(fields))
     return found
+
+
+def common_in(document: Document) -> Reader:
+    """``common`` for the records of a document, of which all may show the order of its points.
+
+    A list of two numbers does not say which is the latitude. If some first number is beyond 90, it
+    is the longitude in all of them, and likewise for the second.
+    """
+    lists = [value for record in document.records for value in _lists(record).values()]
+    beyond = {place for value in lists for place in (0, 1) if 90 < abs(value[place]) <= 360}
+    return partial(_common_with_order, order=beyond.pop()) if len(beyond) == 1 else common
+
+
+def _common_with_order(record: Record, order: int) -> dict[str, Any]:
+    names = ("longitude", "latitude") if order == 0 else ("latitude", "longitude")
+    points = {name: dict(zip(names, value, strict=False)) for name, value in _lists(record).items()}
+    return common(replace(record, fields={**record.fields, **points}))
+
+
+def _lists(record: Record) -> dict[str, list[float]]:
+    """The fields that may be a point and are two numbers."""
+    found = {name: record.fields.get(name) for name in POINTS}
+    return {
+        name: [number_of(part) for part in value]
+        for name, value in found.items()
+        if isinstance(value, list) and len(value) == 2
+    }
 
 
 def _is_adaptable(fields: Mapping[str, Any]) -> bool:
@@ -70,7 +100,7 @@ def _is_adaptable(fields: Mapping[str, Any]) -> bool:
 
 def _point_in(fields: Mapping[str, Any]) -> Any:
     """The first field that may be a point; the name of a place is none."""
-    values = (fields.get(name) for name in _POINTS)
+    values = (fields.get(name) for name in POINTS)
     return next((value for value in values if not (is_nothing(value) or _is_words(value))), None)
 
 
@@ -160,7 +190,7 @@ class Odd(str):
 def point_of(value: Any) -> tuple[Any, Any]:
     """Latitude and longitude of a point that is ``lat lon`` in a text, or an object.
 
-    A list of two numbers is not read, since it does not say which is which.
+    A list of two numbers is not read, since it does not say which is which; see ``common_in``.
 
     Examples
     --------

@@ -9,11 +9,12 @@ from pathlib import Path, PurePosixPath
 
 from agl1k_core import extras
 from agl1k_core.audio import common_shelter
+from agl1k_core.benchmarks.model import LeftOut
 from agl1k_core.benchmarks.recordings import recordings_in
 from agl1k_core.benchmarks.sources.documents import Document, Record
 from agl1k_core.benchmarks.sources.points import Point, point_within, read_point
 from agl1k_core.benchmarks.sources.times import time_in
-from agl1k_core.benchmarks.sources.values import is_nothing
+from agl1k_core.benchmarks.sources.values import from_0_to_360, is_nothing
 from agl1k_core.errors import Agl1kError, Problems
 from agl1k_core.file_names import shown, written
 
@@ -39,7 +40,7 @@ class OddPlaceError(Exception):
     """A tag that should hold a place and does not."""
 
 
-def read_tagged(folder: Path) -> tuple[Document, dict[str, str]]:
+def read_tagged(folder: Path) -> tuple[Document, dict[str, LeftOut]]:
     """Read the tags of all recordings in a folder.
 
     Returns
@@ -59,23 +60,23 @@ def read_tagged(folder: Path) -> tuple[Document, dict[str, str]]:
     names = {path: written(path.relative_to(folder).as_posix()) for path in found}
     stems = Counter(_stem(name) for name in names.values())
     records: list[Record] = []
-    left_out: dict[str, str] = {}
+    left_out: dict[str, LeftOut] = {}
     for path, name in names.items():
         try:
             fields = _fields(path)
         except (Agl1kError, OddPlaceError) as error:
-            left_out[name] = str(error).rstrip(".")
+            left_out[name] = LeftOut(str(error).rstrip("."), isinstance(error, Agl1kError))
         else:
             key = _stem(name) if stems[_stem(name)] == 1 else name
             records.append(Record({"key": key, "file": name, **fields}))
     return Document(folder, tuple(records), Problems(shown(folder.name))), left_out
 
 
-def left_out_remarks(left_out: Mapping[str, str], n_files: int) -> list[str]:
+def left_out_remarks(left_out: Mapping[str, LeftOut], n_files: int) -> list[str]:
     """A sentence for each reason for which recordings were left out, with the first of them."""
     by_reason: dict[str, list[str]] = {}
-    for name, reason in left_out.items():
-        by_reason.setdefault(reason, []).append(shown(name))
+    for name, about in left_out.items():
+        by_reason.setdefault(about.detail, []).append(shown(name))
     return [
         f"{len(names):,} of {n_files:,} recordings left out. {reason}: {_few(names)}."
         for reason, names in by_reason.items()
@@ -175,8 +176,7 @@ def _checked(name: str, text: str, point: Point | None) -> Point:
         raise OddPlaceError(f"{said}, not a latitude and a longitude")
     if point == (0, 0):
         raise OddPlaceError(f"{said}, which devices write that know no place")
-    latitude, longitude = point
-    return latitude, longitude - 360 if longitude > 180 else longitude
+    return point[0], from_0_to_360(point[1])
 
 
 def _of(tags: Tags, names: Iterable[str]) -> list[tuple[str, str]]:

@@ -45,6 +45,17 @@ def number_of(value: Any) -> float:
         return math.nan
 
 
+def from_0_to_360(longitude: float) -> float:
+    """A longitude from -180 to 180, whichever way it was counted.
+
+    Examples
+    --------
+    >>> from_0_to_360(316.8271), from_0_to_360(-43.1729)
+    (-43.1729, -43.1729)
+    """
+    return round(longitude - 360, 9) if longitude > 180 else longitude
+
+
 def seconds_of(value: Any) -> float | None:
     """A length in seconds, from a number or ``1:02:03``; None if it is neither.
 

@@ -92,9 +92,8 @@ def test_one_file_of_parquet_with_other_columns(tmp_path: Path, config: Config) 
     file = tmp_path / "one.parquet"
     file.write_bytes(parquet(rows, audio="clip"))
     options = "latitude=lat_deg&longitude=lon_deg&file=clip"
-    for spec in (f"hub:{file}?{options}",):
-        (clip,) = load_benchmark(spec, config).clips
-        assert (clip.key, clip.lat, clip.lon, clip.file_name) == ("bird1", 1, -60, "bird1.wav")
+    (clip,) = load_benchmark(f"hub:{file}?{options}", config).clips
+    assert (clip.key, clip.lat, clip.lon, clip.file_name) == ("bird1", 1, -60, "bird1.wav")
     columns = read_columns(options.replace("&", ","))
     collection = open_collection(file, None, config, columns=columns)
     assert [path and path.name for path in collection.files.values()] == ["bird1.wav"]
@@ -176,6 +175,7 @@ def test_what_cannot_be_read_is_said(
     (tmp_path / "empty.parquet").touch()
     with pytest.raises(Agl1kError, match=message):
         load_benchmark(spec.format(tmp_path), config)
+    assert not list((tmp_path / "data").rglob("*/*"))
 
 
 def test_curate_names_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +204,7 @@ def test_columns_are_named_in_any_table(tmp_path: Path, config: Config) -> None:
     (clip,) = open_collection(table, None, config, columns=columns).benchmark.clips
     assert (clip.key, clip.lat, clip.lon, clip.file_name) == ("a", 1.5, 2, "a.wav")
     lines = tmp_path / "t.jsonl"
-    lines.write_text('{"Breite": 1, "lon": 2, "file_name": "a.wav", "latitude": "north"}\n' * 1)
+    lines.write_text('{"Breite": 1, "lon": 2, "file_name": "a.wav", "latitude": "north"}\n')
     columns = read_columns("latitude=Breite")
     (clip,) = open_collection(lines, None, config, columns=columns).benchmark.clips
     assert (clip.key, clip.lat) == ("a", 1)

@@ -180,7 +180,8 @@ def test_every_file_has_an_outcome(tmp_path: Path) -> None:
     (tmp_path / "dead.wav").symlink_to(tmp_path / "nowhere.wav")
     benchmark = load_benchmark(tmp_path)
     assert [clip.key for clip in benchmark.clips] == ["good"]
-    reasons = {name.partition(".")[0]: reason for name, reason in benchmark.left_out.items()}
+    left_out = {name.partition(".")[0]: about for name, about in benchmark.left_out.items()}
+    reasons = {name: about.detail for name, about in left_out.items()}
     assert len(reasons) == 13
     assert "'999 3', not a latitude and a longitude" in reasons["odd0"]
     assert "know no place" in reasons["odd1"]
@@ -191,6 +192,8 @@ def test_every_file_has_an_outcome(tmp_path: Path) -> None:
     assert "empty" in reasons["empty"]
     assert "not audio" in reasons["text"]
     assert "No such file" in reasons["dead"]
+    broken = {name for name, about in left_out.items() if about.is_broken}
+    assert broken == {"empty", "text", "header", "film", "dead"}
     assert "3 of 14 recordings left out. No place is in the tags: bytes.wav, none.wav" in "\n".join(
         benchmark.remarks
     )

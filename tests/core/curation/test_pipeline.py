@@ -281,12 +281,20 @@ def test_recordings_without_a_place_in_their_tags_are_reported(tmp_path: Path) -
         path.parent.mkdir(exist_ok=True)
         tags = {"GEO_LOCATION": place, "LICENSE": "CC BY 4.0", "ARTIST": "Ada"}
         sounds.encode(path, "flac", wave, rate_hz=raw.RATE_HZ, metadata=tags)
+    (tmp_path / "raw" / "empty.flac").touch()
     found = curated(tmp_path / "raw", tmp_path / "work", Rules(SelectionRules(balanced=False)))
     write_folder(found, tmp_path / "out")
     rows = {row["file"]: row for row in raw.read_csv(tmp_path / "out" / "report.csv")}
     assert rows["odd.flac"]["reason"] == rows["none.flac"]["reason"] == "no_place"
+    assert (rows["empty.flac"]["reason"], rows["empty.flac"]["detail"]) == (
+        "broken",
+        "The file is empty. Fetch or copy it again.",
+    )
     assert "geo_location is '999 3'" in rows["odd.flac"]["detail"]
-    assert "2 out: no place in the tags" in "\n".join(summary_lines(found))
+    assert {
+        "2 out: no place in the tags of the recording",
+        "1 out: no recording, or a broken one",
+    } <= {*summary_lines(found)}
     (clip,) = read_folder(tmp_path / "out").clips
     assert (clip.lat, clip.lon, clip.licence, clip.author) == (48.1, 2.2, "CC BY 4.0", "Ada")
 
