@@ -190,13 +190,17 @@ class Moves:
         """The name of a benchmark and its notice for players."""
         return self._game.about(benchmark or self.default)
 
+    def n_clips(self, benchmark: str = "") -> int:
+        """The number of clips of a benchmark that are played."""
+        return self._game.n_clips(benchmark or self.default)
+
     def playable(self) -> list[Playable]:
         """The benchmarks, the default first."""
         return [self._playable(slug) for slug in self._benchmarks]
 
     def _playable(self, slug: str) -> Playable:
         continents = self._game.continents(slug)
-        return Playable(slug, *self._game.about(slug), self._game.n_clips(slug), continents)
+        return Playable(slug, *self._game.about(slug), self.n_clips(slug), continents)
 
     def _token(self, player: str, round_token: str) -> str:
         """The step token; a page that has lost it continues the player's open round."""

@@ -13,6 +13,8 @@ from agl1k_core.errors import Agl1kError
 #: The clips in a round; a round is shorter if fewer fit.
 CLIPS_PER_ROUND = 5
 SPEECH_CHOICES = ("any", "speech", "non_speech")
+#: Set among the stored filters of a round whose clips the player had all seen before.
+ALL_SEEN = "all_seen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,14 @@ def order_free(
         take_distinct(benchmark, pool, chosen)
         chosen += [key for key in pool if key not in chosen][: CLIPS_PER_ROUND - len(chosen)]
     return chosen + [key for key in (*unseen, *again) if key not in chosen]
+
+
+def new_ones(keys: Sequence[str], seen: Collection[str]) -> list[str]:
+    """Those of a round's clips that a player has not seen; all if the player has seen all of them.
+
+    So a player who has seen the place of a clip does not get it again while others are left.
+    """
+    return [key for key in keys if key not in seen] or [*keys]
 
 
 def take_distinct(benchmark: Benchmark, pool: Iterable[str], chosen: list[str]) -> None:

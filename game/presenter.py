@@ -14,7 +14,7 @@ from game.daily import DailyRecord
 from game.dependencies import Clock, Content, PreparedSound
 from game.guessing import max_points_of, points_of, seconds_since
 from game.open_round import OpenRound
-from game.picking import Filters
+from game.picking import ALL_SEEN, Filters
 from game.replacement import ClipReplacement, Settled
 from game.reveal import build_reveals
 from game.starting import RoundFactory
@@ -22,6 +22,8 @@ from game.tokens import Tokens, challenge_code
 from game.versus import opponent_of, versus
 from game.views import Challenger, Outline, Phase, Reveal, RoundView, Streak, Summary, Versus
 from store.guesses import Guess, GuessStore, Round
+
+DOES_NOT_COUNT = "Rounds with clips that you have heard before do not count for the people’s row."
 
 
 def last_audible(round_: Round) -> int:
@@ -112,6 +114,7 @@ class RoundPresenter:
             benchmark=benchmark.slug,
             benchmark_name=benchmark.name,
             notice=benchmark.notice,
+            n_in_play=len(benchmark.in_play),
             filters=Filters.of(row.filters).to_dict(),
             position=position,
             n_clips=opened.n_clips,
@@ -124,7 +127,7 @@ class RoundPresenter:
             next_clip_token=self._clip_token(row, position + 1),
             outline=Outline(tuple(sound.peaks), sound.duration_s) if sound else None,
             reveals=reveals,
-            notes=notes,
+            notes=(*_seen_note(row, phase), *notes),
             challenger=_challenger(opened),
             versus=against,
             summary=self._summary(opened, reveals, against) if phase == "finished" else None,
@@ -198,6 +201,15 @@ def _phase(opened: OpenRound, position: int) -> Phase:
     if position >= opened.n_clips:
         return "finished"
     return "revealed" if position in opened.answers else "playing"
+
+
+def _seen_note(row: Round, phase: Phase) -> tuple[str, ...]:
+    """Tells at the beginning and the end of a round that the player had seen all its clips."""
+    tells = phase == "finished" or (phase == "playing" and row.position == 0)
+    if not (tells and row.filters.get(ALL_SEEN)):
+        return ()
+    fitting = " that fit your filters" if str(Filters.of(row.filters)) else ""
+    return (f"You have heard all clips of this benchmark{fitting}. {DOES_NOT_COUNT}",)
 
 
 def _challenger(opened: OpenRound) -> Challenger | None:

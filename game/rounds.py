@@ -105,9 +105,10 @@ class Game:
         opponent: str = "",
         begin: bool = False,
     ) -> RoundView:
-        """Start a round of five clips that fit, preferring those the player has not heard.
+        """Start a round of five clips that fit and that the player has not seen.
 
-        If fewer fit, the round is that short. ``timer_s`` is one of ``starting.TIMERS_S`` or None.
+        If fewer are left, the round is that short; if none is, those that fit are played again.
+        ``timer_s`` is one of ``starting.TIMERS_S`` or None.
         ``opponent`` is the id of one of ``opponents``, who has answered these clips.
         """
         player_id = self.require_player(player_token)

@@ -74,10 +74,15 @@ def _step_words(reveal: Reveal) -> str:
     return "–" if reveal.action == "broken" else f"{reveal.points:,}"
 
 
-def waiting_html(benchmark_name: str, notice: str, n_clips: int) -> str:
-    """The status while a free round is loading, as high as the one that replaces it."""
+def waiting_html(benchmark_name: str, notice: str, n_in_play: int, n_clips: int) -> str:
+    """The status while a free round is loading, as high as the one that replaces it.
+
+    ``n_in_play`` is the number of clips of the benchmark, ``n_clips`` that of the round.
+    """
     steps = [{"number": number, "now": False, "points": ""} for number in range(1, n_clips + 1)]
-    view = {"benchmark_name": benchmark_name, "notice": notice, "total": 0}
+    view = {
+        "benchmark_name": benchmark_name, "notice": notice, "n_in_play": n_in_play, "total": 0
+    }  # fmt: skip
     return _pages.get_template("status.html").render(
         view={**view, "timer_s": None, "challenger": None},
         mode=MODE_NAMES["free"],

@@ -12,7 +12,15 @@ from agl1k_core.errors import Agl1kError, UnavailableError
 from game.daily import DailySchedule
 from game.dependencies import Content, Surroundings
 from game.open_round import OpenRound
-from game.picking import CLIPS_PER_ROUND, Filters, candidates, fitting, order_free
+from game.picking import (
+    ALL_SEEN,
+    CLIPS_PER_ROUND,
+    Filters,
+    candidates,
+    fitting,
+    new_ones,
+    order_free,
+)
 from game.refusals import ConflictError, NotFoundError
 from game.replacement import ClipReplacement
 from game.tokens import Tokens, challenge_code, new_round_id
@@ -56,7 +64,9 @@ class RoundFactory:
         *,
         opponent: str = "",
     ) -> OpenRound:
-        """Five clips that fit, or all if fewer do; clips new to the player first.
+        """Five clips that fit and are new to the player, or all if fewer are.
+
+        If the player has seen all that fit, those seen longest ago come again.
 
         ``opponent`` is a row of the board that has answered them.
         """
@@ -72,8 +82,9 @@ class RoundFactory:
             against = {OPPONENT: opponent}
         keys = self._replacement.playable(source, fit)
         seen = self._store.seen_clips(player_id, slug)
-        five = order_free(source, keys, seen, rng)[:CLIPS_PER_ROUND]
-        stored = {**filters.to_dict(), **against}
+        five = new_ones(order_free(source, keys, seen, rng)[:CLIPS_PER_ROUND], seen)
+        again = {ALL_SEEN: True} if five[0] in seen else {}
+        stored = {**filters.to_dict(), **against, **again}
         draft = self._draft(new_round_id(rng), player_id, source, five, timer_s, stored)
         return self._begin(source, draft)
 
@@ -116,6 +127,7 @@ class RoundFactory:
     ) -> Round:
         own_id = self._tokens.derived_round_id("challenge", player_id, root.round_id)
         link = {**offered.filters, "challenge": offered.round_id}
+        link.pop(ALL_SEEN, None)
         draft = self._draft(own_id, player_id, source, offered.clip_keys, offered.timer_s, link)
         return replace(draft, mode="challenge", label=challenge_code(offered.round_id))
 

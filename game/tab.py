@@ -47,14 +47,16 @@ def build_play(
 
 def tab_html(moves: Moves, benchmarks: Mapping[str, str], default: str) -> str:
     """The elements of the tab while its first round is loading."""
-    status = waiting_html(*moves.about(), CLIPS_PER_ROUND)
+    status = waiting_html(*moves.about(), moves.n_clips(), CLIPS_PER_ROUND)
     slugs = [default, *(slug for slug in benchmarks if slug != default)]
     return stage_html(
         status=Markup(status),
         result=Markup(help_html()),
         player=Markup(PLAYER_HTML),
         map=Markup(map_html()),
-        benchmarks=[(benchmarks[slug], slug) for slug in slugs],
+        benchmarks=[
+            (f"{benchmarks[slug]} ({moves.n_clips(slug):,} clips)", slug) for slug in slugs
+        ],
         continents=[(slug, continent_choices(moves.continents(slug))) for slug in slugs],
         speech=SPEECH,
         timers=TIMERS,

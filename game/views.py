@@ -167,9 +167,9 @@ class RoundView:
     ``next_clip_token`` the one to load ahead, which a round with a timer does not give.
     ``remaining_s`` is None without a timer, and the full time before the clip has started.
     ``label`` is the day of a daily or the code of a challenge, ``challenger`` is whom to beat,
-    ``versus`` the row of the board that it is played against;
-    ``notice`` is what players must know about the benchmark. ``outline`` is None if the sound is
-    not available, ``summary`` until the round is finished.
+    ``versus`` the row of the board that it is played against; ``notice`` is what players must know
+    about the benchmark, of which ``n_in_play`` clips are played. ``outline`` is None if the sound
+    is not available, ``summary`` until the round is finished.
     """
 
     token: str
@@ -192,6 +192,7 @@ class RoundView:
     reveals: tuple[Reveal, ...]
     notes: tuple[str, ...] = ()
     notice: str = ""
+    n_in_play: int = 0
     challenger: Challenger | None = None
     versus: Versus | None = None
     summary: Summary | None = None

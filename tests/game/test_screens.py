@@ -30,7 +30,7 @@ def shape(page: str) -> list[str]:
 
 def test_what_waits_is_as_high_as_what_comes(game: Game) -> None:
     view = replace(game.start_free(game.new_player(), "toy"), notice="Not <real>")
-    waiting = waiting_html(view.benchmark_name, view.notice, view.n_clips)
+    waiting = waiting_html(view.benchmark_name, view.notice, view.n_in_play, view.n_clips)
     assert shape(waiting) == shape(status_html(view))
     assert "Not &lt;real&gt;" in waiting
     assert "is-now" not in waiting

@@ -48,7 +48,7 @@ def test_what_waits_for_the_first_round_is_seen(html: str) -> None:
 
 
 def test_names_are_text_and_continents_belong_to_their_benchmark(html: str) -> None:
-    assert "Toy &lt;b&gt;</option>" in html
+    assert "Toy &lt;b&gt; (40 clips)</option>" in html
     options = re.search(r'<template data-benchmark="toy">(.+)</template>', html)
     assert options
     assert '<option value="">Anywhere</option><option value="Africa">Africa</option>' in options[1]

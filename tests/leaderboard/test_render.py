@@ -51,7 +51,7 @@ def test_the_table_is_a_table(board: Board) -> None:
     assert scopes.count("col") == 10
     assert ("aria-sort", "ascending") in tags.attributes
     assert ("href", "https://example.org/?a=1&b=2") in tags.attributes
-    assert "4 rows, all clips, ranked by Distance, km." in " ".join(tags.words.split())
+    assert "4 rows, all clips (40), ranked by Distance, km." in " ".join(tags.words.split())
 
 
 def test_a_verified_owner_is_named_on_the_row_behind_it_and_on_the_receipt(board: Board) -> None:
