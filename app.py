@@ -49,6 +49,7 @@ from store.guesses import GuessStore
 from store.hub.connect import publisher_for, unready
 from store.hub.publisher import Publisher
 from store.moderation import HiddenNicknames, ModerationLog
+from store.scorings import Scorings
 from store.submissions import SubmissionStore
 from store.uploads import SharedUploads
 from ui import frame
@@ -96,6 +97,7 @@ class Services:
 
     settings: Settings
     registry: Registry
+    played: Mapping[str, Benchmark]
     database: Database
     clips: ClipStore
     guesses: GuessStore
@@ -118,7 +120,7 @@ class Services:
         """Prepare templates, and what reveals say about labels, which takes the geocoder."""
         compile_templates()
         places.label_points([0.0], [0.0])
-        for benchmark in self.registry.benchmarks.values():
+        for benchmark in self.played.values():
             benchmark.label_note("")
 
     def warm_boards(self) -> None:
@@ -171,7 +173,8 @@ class Services:
 def open_services(settings: Settings) -> Services:
     """Open the database and the benchmarks; raises ``Agl1kError`` if one cannot be opened."""
     registry = open_registry(settings.config)
-    tags = {slug: read_tags(source.audio_dir) for slug, source in registry.benchmarks.items()}
+    played = _played(registry)
+    tags = {slug: read_tags(source.audio_dir) for slug, source in played.items()}
     database = Database(settings.store.database)
     publisher = publisher_for(settings.store.hub, database)
     n_files = settings.publish_per_hour
@@ -191,9 +194,12 @@ def open_services(settings: Settings) -> Services:
     guesses = GuessStore(database, is_hidden=hidden, **admit)
     submissions = SubmissionStore(database, admit=_publishing(quotas.files, publisher))
     clips = ClipStore(settings.config.data_dir / "clips")
-    boards = _boards(registry, settings, submissions, guesses)
+    scorings = Scorings(
+        database, each=settings.sealed_per_day, in_all=settings.sealed_in_all_per_day
+    )
+    boards = _boards(registry, settings, submissions, guesses, scorings)
     secret = settings.secret.encode() or database.secret("tokens")
-    content = Content(registry.benchmarks, clips, _model_answers(boards), tags, _opponents(boards))
+    content = Content(played, clips, _model_answers(boards), tags, _opponents(boards))
     game = Game(
         content,
         guesses,
@@ -204,10 +210,11 @@ def open_services(settings: Settings) -> Services:
     limits = (settings.max_upload_bytes, settings.uploads_bytes)
     uploads = Uploads(settings.upload_dir, *limits, shared)
     database.serve()
-    moves = Moves(game, [registry.default, *registry.benchmarks])
+    moves = Moves(game, [*played])
     return Services(
         settings,
         registry,
+        played,
         database,
         clips,
         guesses,
@@ -219,6 +226,13 @@ def open_services(settings: Settings) -> Services:
         publisher,
         uploads,
     )
+
+
+def _played(registry: Registry) -> dict[str, Benchmark]:
+    """What can be played, the default first; a game on a sealed benchmark would reveal places."""
+    slugs = dict.fromkeys([registry.default, *registry.benchmarks])
+    found = {slug: registry.benchmarks[slug] for slug in slugs}
+    return {slug: benchmark for slug, benchmark in found.items() if not benchmark.sealed}
 
 
 def _starting(quota: Quota, load: Load) -> Callable[[str], None]:
@@ -244,7 +258,11 @@ def _publishing(quota: Quota, publisher: Publisher | None) -> Callable[[str], No
 
 
 def _boards(
-    registry: Registry, settings: Settings, submissions: SubmissionStore, guesses: GuessStore
+    registry: Registry,
+    settings: Settings,
+    submissions: SubmissionStore,
+    guesses: GuessStore,
+    scorings: Scorings,
 ) -> dict[str, Board]:
     """One board per benchmark, the default first; AGL1K has one even if its table is missing."""
     known = {slug: (benchmark.name, benchmark) for slug, benchmark in registry.benchmarks.items()}
@@ -257,7 +275,7 @@ def _boards(
 
     return {
         slug: Board(slug, known[slug][0] if slug in known else "AGL1K", loader(slug),
-                    submissions, guesses, data_dir=settings.config.data_dir)
+                    submissions, guesses, data_dir=settings.config.data_dir, scorings=scorings)
         for slug in slugs
     }  # fmt: skip
 
@@ -301,19 +319,19 @@ def select_tab(address: object) -> Any:
 
 def _build_tabs(services: Services) -> gr.Tabs:
     """Build the four tabs, with the game in the first and the player's id in the last."""
-    settings, registry = services.settings, services.registry
-    names = {slug: benchmark.name for slug, benchmark in registry.benchmarks.items()}
+    settings, played = services.settings, services.played
+    names = {slug: benchmark.name for slug, benchmark in played.items()}
     scoring_queue = ScoringQueue()
     with gr.Tabs(elem_id="agl-tabs") as tabs:
         with gr.Tab("Play", id="play"):
-            build_play(services.moves, names, registry.default, tiles=settings.tiles)
+            build_play(services.moves, names, next(iter(played)), tiles=settings.tiles)
         with gr.Tab("Leaderboard", id="leaderboard"):
             build_leaderboard(services.boards, tiles=settings.tiles)
         with gr.Tab("Submit", id="submit"):
             build_submit(services.boards, settings, scoring_queue)
         with gr.Tab("About", id="about") as about:
             gr.Markdown(frame.about_markdown(), elem_classes="agl-about")
-            gr.HTML(credits_html(registry.benchmarks.values()), padding=False)
+            gr.HTML(credits_html(played.values()), padding=False)
             own_id = gr.Markdown(elem_classes="agl-about")
     token = gr.Textbox(visible=False)
     about.select(services.own_id, token, own_id, js=PLAYER_OF_BROWSER, **QUIET)

@@ -23,13 +23,15 @@ from leaderboard.clip_guesses import ClipGuesses
 from leaderboard.opponents import Opponents
 from leaderboard.parts import Part
 from leaderboard.published import reported_rows, with_reported
-from leaderboard.ranking import rank_rows
+from leaderboard.ranking import rank_rows, rank_sealed
 from leaderboard.refreshing import Refresher, StaleWhileRefreshing
 from leaderboard.reports import RecentReports
 from leaderboard.rows import NO_MODELS, Row, scored_row
+from leaderboard.sealed import told, told_submission, with_counts
 from leaderboard.series import Scored, Submitted, by_row
 from store.guesses import GuessStore
 from store.moderation import Standing
+from store.scorings import Scorings
 from store.submissions import Submission, SubmissionStore
 from ui.model_guess import ModelGuess, Opponent
 
@@ -79,9 +81,11 @@ class Board:
         *,
         clock: Callable[[], float] = time.monotonic,
         data_dir: Path | None = None,
+        scorings: Scorings | None = None,
     ) -> None:
         self.slug, self.name = slug, name
         self.submissions, self.guesses = submissions, guesses
+        self._scorings = scorings
         self.absence = ""
         self.reports = RecentReports()
         self._load, self._clock, self._data_dir = load, clock, data_dir
@@ -107,6 +111,22 @@ class Board:
                 self.absence = str(error)
         return self._benchmark
 
+    @property
+    def is_sealed(self) -> bool:
+        """Whether the true places are secret, so that only rounded means are told."""
+        return self.benchmark is not None and self.benchmark.sealed
+
+    def count_scoring(self, file_sha256: str, who: str) -> None:
+        """Count a file that somebody has scored here; raises ``Agl1kError`` if it is too many."""
+        if self.is_sealed and self._scorings:
+            self._scorings.count(self.slug, file_sha256, who)
+
+    @property
+    def n_scored(self) -> int:
+        """How many files were scored here so far; 0 if they are not counted."""
+        counted = self.is_sealed and self._scorings
+        return self._scorings.of(self.slug).in_all if counted and self._scorings else 0
+
     def rows(self, as_of: str = "") -> tuple[Row, ...]:
         """All rows: scored, people, our baselines, reported; in no particular order.
 
@@ -114,6 +134,8 @@ class Board:
         YYYY-MM-DD: submitted files are those published up to then.
         """
         own = tuple(row for part in self._parts(as_of) for row in part.rows)
+        if self.is_sealed and self._scorings:
+            own = with_counts(own, self._scorings.of(self.slug))
         return with_reported(own, reported_rows(self.slug))
 
     def warm(self) -> None:
@@ -130,7 +152,9 @@ class Board:
         return self.all_scored().get(row_id)
 
     def all_scored(self) -> Mapping[str, Evaluation]:
-        """The evaluations of all rows that can be recomputed, by row id."""
+        """The evaluations of all rows that can be recomputed, by row id; none if sealed."""
+        if self.is_sealed:
+            return {}
         return {name: found for part in self._parts() for name, found in part.scored.items()}
 
     def submission(self, submission_id: str) -> Submission | None:
@@ -141,7 +165,7 @@ class Board:
 
     def answers(self, row_id: str) -> Evaluation | None:
         """As ``scored``, but of the last run only, whose points and distances belong together."""
-        last = self._submitted().today.last
+        last = {} if self.is_sealed else self._submitted().today.last
         return last.get(row_id) or self.scored(row_id)
 
     def absent(self, row_id: str) -> str:
@@ -206,6 +230,8 @@ class Board:
         what was scored before: submissions are looked up in the background, and none are shown
         until they have been scored for the first time.
         """
+        if self.is_sealed:
+            return {key: [] for key in keys}
         self._refresher.begin()
         return {key: self._clip_guesses.at(self._models.value.today, key) for key in keys}
 
@@ -240,6 +266,8 @@ class Board:
         if benchmark is None or (of_clips and not _has_clips(benchmark, of_clips)):
             return {}
         models, crowd, baselines = parts
+        if benchmark.sealed:
+            return rank_sealed(models.scored, baselines.scored, metric, of_clips)
         return rank_rows(models.scored, {**crowd.scored, **baselines.scored}, metric, of_clips)
 
     def _submitted(self) -> Submitted:
@@ -254,6 +282,8 @@ class Board:
             own = standings.get(submission.submission_id, Standing())
             of_row = standings.get(submission.row_id, Standing())
             if own.is_shown and of_row.is_shown:
+                if self._benchmark and self._benchmark.sealed:
+                    submission = told_submission(submission, self._benchmark)
                 found, why = self._found(submission, known)
                 scored.append(Scored(submission, own, found, why))
         return Submitted.of(by_row(scored))
@@ -275,12 +305,14 @@ class Board:
         """The evaluation of a submission's file, or None and the reason."""
         if submission.benchmark_hash != benchmark.content_hash:
             return None, _OTHER_TABLE
+        if benchmark.sealed and submission.scorer_version == SCORER_VERSION:
+            return Evaluation.from_dict(submission.evaluation), ""
         try:
             content = self.submissions.file(submission.submission_id)
             read = predictions.read_predictions(content, benchmark, name=submission.file_name)
             # the intervals of the others are stored
             intervals = submission.scorer_version != SCORER_VERSION
-            return scoring.evaluate(benchmark, read, intervals=intervals), ""
+            return told(scoring.evaluate(benchmark, read, intervals=intervals), benchmark), ""
         except UnavailableError:
             raise  # not a fault of the file
         except Agl1kError:
@@ -299,6 +331,8 @@ class Board:
 
     def _crowd(self, benchmark: Benchmark) -> Part:
         """The people's row, rebuilt if there are new guesses, but not too often."""
+        if benchmark.sealed:  # it is not played
+            return Part()
         if self._clock() < self._people_next:
             return self._people.value
         return self._people.at(
@@ -320,13 +354,14 @@ def _has_clips(benchmark: Benchmark, subset: str) -> bool:
 def _baselines(benchmark: Benchmark, listened: Stored | None) -> Part:
     rows, all_scored = [], {}
     for name, description in BASELINES.items():
-        scored = scoring.evaluate(benchmark, scoring.baseline(benchmark, name))
+        scored = told(scoring.evaluate(benchmark, scoring.baseline(benchmark, name)), benchmark)
         row_id = f"baseline-{name.replace('_', '-')}"
         title = _BASELINE_NAMES.get(name, name)
         rows.append(scored_row(row_id, "baseline", title, scored, note=description))
         all_scored[row_id] = scored
     if listened:
-        scored = scoring.evaluate(benchmark, predictions.read_predictions(listened.file, benchmark))
+        read = predictions.read_predictions(listened.file, benchmark)
+        scored = told(scoring.evaluate(benchmark, read), benchmark)
         note = _LISTENER_NOTE
         rows.append(scored_row(LISTENER_ID, "baseline", listener.NAME, scored, note=note))
         all_scored[LISTENER_ID] = scored

@@ -22,7 +22,7 @@ from leaderboard.compare import compare, to_json
 from leaderboard.export import to_json as view_json
 from leaderboard.query import complaints, parse
 from leaderboard.scoring_queue import ScoringQueue
-from leaderboard.submit_tab import form_of, max_bytes, run_dry
+from leaderboard.submit_tab import form_of, max_bytes, run_dry, submitter_of
 from leaderboard.upload import Upload
 from web.page import Refusal
 from web.settings import Settings
@@ -69,12 +69,13 @@ class Endpoints:
         except Agl1kError as error:
             raise refused(str(error)) from None
 
-    def dry_run(self, file: str, board: str) -> Json:
-        """The whole report on a prediction file; nothing is stored."""
+    def dry_run(self, file: str, board: str, request: gr.Request | None = None) -> Json:
+        """The whole report on a prediction file; the file is not stored."""
         if not file:
             raise refused("Give a prediction file: gradio_client.handle_file(path).")
         chosen = self.board_of(board)
-        return run_dry(self.boards, self.settings, chosen.slug, file).to_dict()
+        who = submitter_of(request).who
+        return run_dry(self.boards, self.settings, chosen.slug, file, who).to_dict()
 
     def publish(
         self,
@@ -108,7 +109,7 @@ class Endpoints:
                 form,
                 self.board_of(board),
                 max_bytes=max_bytes(self.settings),
-                who=(request.session_hash or "") if request else "",
+                who=submitter_of(request).who,
             )
         except UnavailableError:
             raise

@@ -19,6 +19,10 @@ from leaderboard.export import finite
 from leaderboard.rows import Row
 
 N_DISAGREEMENTS = 12
+SEALED = (
+    "This benchmark is sealed: its rows are not compared clip by clip, because that could tell a "
+    "clip's place. Compare their means and intervals on the board."
+)
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -131,6 +135,8 @@ def _comparable(board: Board, row_id: str) -> tuple[Row, Evaluation]:
         raise Agl1kError(
             "One of these rows is not on this board, or was withdrawn. Choose another."
         )
+    if board.is_sealed:
+        raise Agl1kError(SEALED)
     scored = board.scored(row_id)
     if scored is None:
         reason = board.why_unranked(row) or "Its predictions are not on this server."

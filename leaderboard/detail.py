@@ -88,7 +88,7 @@ class Detail:
 def make_detail(board: Board, row: Row) -> Detail:
     """Everything the page shows about a row."""
     scored = board.answers(row.row_id)
-    if scored is None:
+    if scored is None:  # there is no file, or the benchmark is sealed
         return Detail(row, provenance=provenance(board, row))
     rows = scored.require_rows()
     pointed = np.isfinite(rows.lat)

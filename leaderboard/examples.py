@@ -27,9 +27,14 @@ _RECORDS: tuple[dict[str, object], ...] = (
 
 
 def example_csv(benchmark: Benchmark | None) -> str:
-    """A CSV file with the densest-region baseline; without a benchmark, three made-up lines."""
+    """A CSV file with a baseline; without a benchmark, three made-up lines.
+
+    It is the densest region, which a sealed benchmark does not tell: there it is a random point.
+    """
     if benchmark is not None:
-        return predictions_csv(baseline(benchmark, "densest_region"))
+        return predictions_csv(
+            baseline(benchmark, "random" if benchmark.sealed else "densest_region")
+        )
     lines = ["key,latitude,longitude,city,country,continent,reason"]
     lines += [f'{key},31.51,-9.77,Essaouira,Morocco,Africa,"Gulls, surf"' for key in _KNOWN_KEYS]
     return "\n".join(lines) + "\n"

@@ -13,6 +13,8 @@ FEWEST_ANSWERS = 10
 _FINEST_KM = 0.05
 _KM_PER_DEGREE = 111.2
 _MOST_DIGITS = 6
+#: The reason that is given on a sealed benchmark.
+SEALED_HOLD = "Its numbers are too good to be an answer."
 
 
 def implausible(scored: Evaluation, benchmark: Benchmark) -> str:

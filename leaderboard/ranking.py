@@ -27,3 +27,20 @@ def rank_rows(
     for row_id, evaluation in others.items():
         found[row_id] = scoring.rank_among(evaluation, rivals, metric, subset=subset)
     return {row_id: rank for row_id, rank in found.items() if rank}
+
+
+def rank_sealed(
+    models: Mapping[str, Evaluation],
+    others: Mapping[str, Evaluation],
+    metric: str,
+    subset: str | None,
+) -> dict[str, Rank]:
+    """As ``rank_rows``, from sealed numbers alone, so that ranks tell nothing more."""
+    if not models:
+        return {}
+    rivals = list(models.values())
+    ranks = dict(zip(models, scoring.sealed_ranks(rivals, metric, subset=subset), strict=True))
+    for row_id, evaluation in others.items():
+        *_, own = scoring.sealed_ranks([*rivals, evaluation], metric, subset=subset)
+        ranks[row_id] = own
+    return {row_id: rank for row_id, rank in ranks.items() if rank}

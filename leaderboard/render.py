@@ -19,6 +19,7 @@ from leaderboard.field import make_field
 from leaderboard.query import KINDS, Query, to_text
 from leaderboard.reports import Report
 from leaderboard.rows import KIND_HELP, NO_MODELS, Row
+from leaderboard.sealed import SEALED_NOTE
 from leaderboard.submit import Published
 from leaderboard.view import View, subset_sizes
 
@@ -47,7 +48,7 @@ def _environment() -> Environment:
         COLUMN=COLUMN, DEFAULT_COLUMNS=DEFAULT_COLUMNS, KINDS=KINDS, KIND_HELP=KIND_HELP,
         RANKABLE=RANKABLE, SUBSETS=SUBSETS, STATUSES=STATUSES, STATUS_HELP=STATUS_HELP,
         SUMMARY_COLUMNS=SUMMARY_COLUMNS, cell=cell, compact=compact, to_text=to_text,
-        signed=signed, NO_MODELS=NO_MODELS, nan=math.nan,
+        signed=signed, NO_MODELS=NO_MODELS, SEALED_NOTE=SEALED_NOTE, nan=math.nan,
     )  # fmt: skip
     environment.filters["grouped"] = "{:,.0f}".format
     return environment
@@ -102,6 +103,7 @@ def report_page(report: Report, board: Board) -> str:
         report=report,
         board=board,
         subsets=subsets,
+        sizes=subset_sizes(board),
         paper_columns=[COLUMN[n] for n in (*SUMMARY_COLUMNS, "within_1km", "within_100km")],
     )
 

@@ -19,7 +19,9 @@ MOST_BYTES = 64 * 2**20
 class Report:
     """The result of a dry run: the scores by both protocols, or everything that is wrong.
 
-    ``warnings`` are signs that the file was not read as it was meant.
+    ``warnings`` are signs that the file was not read as it was meant. On a sealed benchmark there
+    is no score by the paper's protocol. ``hold`` says why a moderator must look at the result
+    first, or is empty; it is not part of ``to_dict``.
     """
 
     file_name: str
@@ -32,6 +34,7 @@ class Report:
     n_problems: int = 0
     message: str = ""
     warnings: tuple[Problem, ...] = ()
+    hold: str = ""
 
     @property
     def accepted(self) -> bool:

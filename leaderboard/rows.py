@@ -52,7 +52,8 @@ class Row:
     ``unranked`` says why the row has no rank, or is empty. ``reported`` are the paper's numbers for
     a baseline that is also computed here. ``verified``: the operator confirmed that the signed-in
     ``owner`` speaks for the organisation. ``files`` are its submitted files, the newest first; of
-    several runs that count, ``ranges`` has the least and the greatest value of each metric.
+    several runs that count, ``ranges`` has the least and the greatest value of each metric. On a
+    sealed benchmark, ``n_scored`` is how many files its submitters had scored, None if unknown.
     """
 
     row_id: str
@@ -80,6 +81,7 @@ class Row:
     verified: bool = False
     files: tuple[File, ...] = ()
     ranges: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
+    n_scored: int | None = None
 
     def value(self, metric: str, subset: str = "all") -> float:
         """A metric on a subset, or the coverage; NaN if unknown."""

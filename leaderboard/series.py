@@ -115,7 +115,10 @@ def _together(runs: Sequence[Scored]) -> Evaluation | None:
     found = [one.found for one in runs if one.found is not None]
     if len(found) < len(runs):
         return None
-    return found[0] if len(found) == 1 else scoring.mean_of_runs(found)
+    if len(found) == 1:
+        return found[0]
+    is_sealed = any(one.rows is None for one in found)
+    return scoring.mean_of_sealed(found) if is_sealed else scoring.mean_of_runs(found)
 
 
 def _ranges(runs: Sequence[Evaluation]) -> Mapping[str, Mapping[str, Interval]]:

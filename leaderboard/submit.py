@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 from agl1k_core import predictions, scoring
 from agl1k_core.benchmarks import Benchmark
-from agl1k_core.errors import Agl1kError, FileRefusedError, Problem
+from agl1k_core.errors import Agl1kError, FileRefusedError, Problem, UnavailableError
 from agl1k_core.scoring import PAPER, SCORER_VERSION, STRICT, Evaluation
 from leaderboard.board import Board
-from leaderboard.plausibility import implausible
+from leaderboard.plausibility import SEALED_HOLD, implausible
 from leaderboard.reports import Report
 from store.submissions import Relation, Submission, SubmissionStore
 
@@ -92,38 +92,47 @@ class Published:
     warnings: tuple[Problem, ...] = ()
 
 
-def dry_run(data: bytes, name: str, board: Board, *, max_bytes: int) -> Report:
-    """Read and score a file by both protocols; stores nothing, raises nothing.
+def dry_run(data: bytes, name: str, board: Board, *, max_bytes: int, who: str = "") -> Report:
+    """Read and score a file by both protocols; stores nothing of it, raises nothing.
 
     The report on an accepted file is cached for a while, so that publishing it does not read
-    and score it again.
+    and score it again. On a sealed benchmark the file counts for ``who``, and the report says no
+    more than `agl1k_core.scoring.sealed_evaluation` does.
     """
     name = PurePath(name.replace("\\", "/")).name[:200] or "predictions"
     benchmark = board.benchmark
     if benchmark is None:
         return _refused(data, name, board, message=board.absence)
     known = board.reports.get(data, benchmark)
-    if known is not None:
-        return replace(known, file_name=name)
     try:
-        report = _scored(data, name, board, benchmark, max_bytes)
+        if known is not None:
+            board.count_scoring(known.file_sha256, who)
+            return replace(known, file_name=name)
+        report = _scored(data, name, board, benchmark, max_bytes, who)
     except FileRefusedError as error:
         first = str(error).partition("\n")[0]
         return _refused(data, name, board, first, error.problems, error.total)
+    except UnavailableError:
+        raise
     except Agl1kError as error:
         return _refused(data, name, board, message=str(error))
     board.reports.put(data, benchmark, report)
     return report
 
 
-def _scored(data: bytes, name: str, board: Board, benchmark: Benchmark, max_bytes: int) -> Report:
+def _scored(
+    data: bytes, name: str, board: Board, benchmark: Benchmark, max_bytes: int, who: str
+) -> Report:
     read = predictions.read_predictions(data, benchmark, name=name, max_bytes=max_bytes)
-    return Report(
-        name, len(data), read.sha256, board.slug,
-        strict=scoring.evaluate(benchmark, read, STRICT),
-        paper=scoring.evaluate(benchmark, read, PAPER, intervals=False),
-        warnings=read.warnings,
-    )  # fmt: skip
+    board.count_scoring(read.sha256, who)
+    strict = scoring.evaluate(benchmark, read, STRICT)
+    hold = implausible(strict, benchmark)
+    report = Report(name, len(data), read.sha256, board.slug, warnings=read.warnings)
+    if benchmark.sealed:
+        told = scoring.sealed_evaluation(strict, benchmark)
+        return replace(report, strict=told, hold=hold and SEALED_HOLD)
+    paper = scoring.evaluate(benchmark, read, PAPER, intervals=False)
+    return replace(report, strict=strict, paper=paper, hold=hold)
 
 
 def _refused(
@@ -178,7 +187,7 @@ def publish(
     every problem of file and fields, or ``Agl1kError`` if the same file is already on the board.
     """
     form = form.stripped()
-    report = dry_run(data, name, board, max_bytes=max_bytes)
+    report = dry_run(data, name, board, max_bytes=max_bytes, who=owner or who)
     wrong = form_problems(form)
     if not report.accepted and not report.problems:
         wrong.append(Problem(report.message.rstrip("."), "Then submit the file again"))
@@ -187,11 +196,10 @@ def publish(
         raise FileRefusedError("The submission", [*wrong, *report.problems], total)
     submission = _submission(report, report.strict, form, owner, now or datetime.now(UTC))
     with board.scored_already(submission.submission_id, report.strict):
-        hold = implausible(report.strict, report.strict.require_rows().benchmark)
         key = board.submissions.publish(
-            submission, data, who=owner or who, hold=hold, key=form.to.key
+            submission, data, who=owner or who, hold=report.hold, key=form.to.key
         )
-        return Published(submission, key, hold, report.warnings)
+        return Published(submission, key, report.hold, report.warnings)
 
 
 def withdraw(store: SubmissionStore, submission_id: str, key: str, owner: str = "") -> str:
@@ -222,7 +230,8 @@ _NOT_YOURS = (
 def recompute(submission: Submission, store: SubmissionStore, benchmark: Benchmark) -> Evaluation:
     """Score the stored file again, by the protocol it was published with.
 
-    Raises ``Agl1kError`` if the file is gone or the benchmark has changed.
+    On a sealed benchmark, it says no more than the stored one. Raises ``Agl1kError`` if the file is
+    gone or the benchmark has changed.
     """
     if submission.benchmark_hash != benchmark.content_hash:
         raise Agl1kError(
@@ -231,7 +240,8 @@ def recompute(submission: Submission, store: SubmissionStore, benchmark: Benchma
         )
     content = store.file(submission.submission_id)
     read = predictions.read_predictions(content, benchmark, name=submission.file_name)
-    return scoring.evaluate(benchmark, read, submission.protocol)
+    again = scoring.evaluate(benchmark, read, submission.protocol)
+    return scoring.sealed_evaluation(again, benchmark) if benchmark.sealed else again
 
 
 def differences(stored: Mapping[str, Any], again: Evaluation) -> list[str]:

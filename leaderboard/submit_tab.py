@@ -46,10 +46,10 @@ def max_bytes(settings: Settings) -> int:
     return settings.max_upload_bytes
 
 
-def run_dry(boards: Boards, settings: Settings, slug: str, path: str) -> Report:
-    """The dry run of an uploaded file on the board of that name."""
-    file = Path(path)
-    return dry_run(file.read_bytes(), file.name, boards[slug], max_bytes=max_bytes(settings))
+def run_dry(boards: Boards, settings: Settings, slug: str, path: str, who: str = "") -> Report:
+    """The dry run of an uploaded file on the board of that name, for ``who`` if it is sealed."""
+    file, most = Path(path), max_bytes(settings)
+    return dry_run(file.read_bytes(), file.name, boards[slug], max_bytes=most, who=who)
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,17 @@ class Submitter:
     owner: str = ""
     session: str = ""
 
+    @property
+    def who(self) -> str:
+        """Whom limits count. A session can be made up, so where people can sign in, all who did not
+        are counted together."""
+        return self.owner or ("" if login.is_offered() else self.session)
+
+
+def submitter_of(request: gr.Request | None, profile: gr.OAuthProfile | None = None) -> Submitter:
+    """Who sent a request."""
+    return Submitter(login.name_of(profile), (request.session_hash or "") if request else "")
+
 
 def publish_upload(
     boards: Boards,
@@ -82,7 +93,7 @@ def publish_upload(
     try:
         data = file.read_bytes()
         published = publish(
-            data, file.name, form, boards[slug], max_bytes=most, owner=by.owner, who=by.session
+            data, file.name, form, boards[slug], max_bytes=most, owner=by.owner, who=by.who
         )
     except UnavailableError:
         raise
@@ -95,14 +106,20 @@ def publish_upload(
 
 
 def warnings_before(
-    boards: Boards, settings: Settings, slug: str, path: str, form: Form, asked: str
+    boards: Boards,
+    settings: Settings,
+    slug: str,
+    path: str,
+    form: Form,
+    asked: str,
+    by: Submitter = Submitter(),
 ) -> Report | None:
     """The report on a file with warnings, unless ``asked`` says that it was shown before.
 
     A form with problems comes first: nothing could be published yet.
     """
     try:
-        found = run_dry(boards, settings, slug, path)
+        found = run_dry(boards, settings, slug, path, by.who)
     except OSError:
         return None  # publishing says so
     again = found.accepted and bool(found.warnings) and asked != found.file_sha256
@@ -176,20 +193,25 @@ def build_submit(boards: Boards, settings: Settings, scoring_queue: ScoringQueue
         )
         _withdrawal(boards)
 
-    def on_file(slug: str, path: str | None) -> tuple[Any, Any, str]:
+    def on_file(
+        request: gr.Request, profile: gr.OAuthProfile | None, slug: str, path: str | None
+    ) -> tuple[Any, Any, str]:
         if not path:
             return "", gr.update(visible=False), ""
         slug = slug or first
         try:
-            found = run_dry(boards, settings, slug, path)
+            found = run_dry(boards, settings, slug, path, submitter_of(request, profile).who)
         except OSError:
             return not_scored(Agl1kError(_GONE))
         return render.report_page(found, boards[slug]), gr.update(visible=found.accepted), ""
 
     scored = scoring_queue.queued(on_file, not_scored)
 
-    async def on_board(slug: str, path: str | None) -> tuple[Any, ...]:
-        return _limits(boards, settings, slug or first), *await scored(slug, path)
+    async def on_board(
+        request: gr.Request, profile: gr.OAuthProfile | None, slug: str, path: str | None
+    ) -> tuple[Any, ...]:
+        found = await scored(request, profile, slug, path)
+        return _limits(boards, settings, slug or first), *found
 
     def on_publish(
         request: gr.Request,
@@ -201,9 +223,8 @@ def build_submit(boards: Boards, settings: Settings, scoring_queue: ScoringQueue
     ) -> Shown:
         if not path:
             return shown_outcome(not_published(Agl1kError("Drop a prediction file first.")))
-        by = Submitter(login.name_of(profile), request.session_hash or "")
-        entered = form_of(*given)
-        doubted = warnings_before(boards, settings, slug or first, path, entered, before)
+        by, entered = submitter_of(request, profile), form_of(*given)
+        doubted = warnings_before(boards, settings, slug or first, path, entered, before, by)
         if doubted:
             question = render.question_page(doubted)
             return {problems: question, asked: doubted.file_sha256, button: _PUBLISH_ANYWAY}

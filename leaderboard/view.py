@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agl1k_core.scoring import Rank
+from agl1k_core.scoring import Rank, told_groups
 from leaderboard.board import Board
 from leaderboard.columns import COLUMN, DEFAULT_COLUMNS, SUBSETS
 from leaderboard.query import KINDS, Query
@@ -203,5 +203,8 @@ def subset_sizes(board: Board) -> dict[str, int | None]:
         known = {subset for row in board.rows() for subset in row.values}
         return {name: None for name in SUBSETS if name in known or name == "all"}
     sizes = {"all": len(benchmark)}
-    sizes |= {name: int(mask.sum()) for name, mask in benchmark.subsets.items()}
+    if benchmark.sealed:
+        sizes |= told_groups(benchmark)
+    else:
+        sizes |= {name: int(mask.sum()) for name, mask in benchmark.subsets.items()}
     return {name: sizes[name] for name in SUBSETS if sizes.get(name)}

@@ -252,6 +252,26 @@ class FileColumns(TypedColumns):
 submission_files = Table("submission_files", metadata, FileColumns)
 
 
+class ScoredFileColumns(TypedColumns):
+    """Files that somebody had scored on a sealed benchmark, published or not.
+
+    ``submitter`` is a keyed hash of a Hub name or of a page's session.
+    """
+
+    benchmark: Named[str] = Column(SafeText, primary_key=True)
+    submitter: Named[str] = Column(SafeText, primary_key=True)
+    file_sha256: Named[str] = Column(SafeText, primary_key=True)
+    created_utc: Named[datetime] = Column(UtcDateTime)
+
+
+scored_files = Table(
+    "scored_files",
+    metadata,
+    ScoredFileColumns,
+    Index("ix_scored_files_created_utc", "benchmark", "created_utc"),
+)
+
+
 class UploadColumns(TypedColumns):
     """Copies of uploads, which are deleted after an hour; ``n_bytes`` is the size in the table."""
 

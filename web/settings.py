@@ -41,6 +41,8 @@ class Settings:
     rounds_per_player: int
     rounds_per_address: int
     trusted_proxies: tuple[str, ...]
+    sealed_per_day: int
+    sealed_in_all_per_day: int
     busy_ms: float
     metrics_address: tuple[str, int] | None
     metrics_token: str = field(repr=False)
@@ -86,6 +88,10 @@ class Settings:
                 highest=1e9,
             ),
             trusted_proxies=_trusted_proxies(environment),
+            sealed_per_day=environment.whole("AGL1K_SEALED_PER_DAY", 5, lowest=0, highest=1e6),
+            sealed_in_all_per_day=environment.whole(
+                "AGL1K_SEALED_IN_ALL_PER_DAY", 50, lowest=0, highest=1e6
+            ),
             busy_ms=environment.number("AGL1K_BUSY_MS", 500, lowest=0.001, highest=1e6),
             metrics_address=_address(environment),
             metrics_token=_metrics_token(environment),

@@ -3,7 +3,7 @@
 from .csv_tables import CsvTable, TableRow, missing_column, read_csv, read_rows
 from .download import UnreachableError
 from .fetch import FetchOutcome, fetch_recording, fetch_recordings
-from .model import CLASSES, PRESENT_FROM, SUBSET_CLASSES, Benchmark, Clip, LeftOut
+from .model import CLASSES, FEWEST_SEALED, PRESENT_FROM, SUBSET_CLASSES, Benchmark, Clip, LeftOut
 from .opening import KINDS, fetched_audio_dir, load_table, open_table, path_and_kind
 from .recordings import SUFFIXES, find_recording, recording_name, recordings_in
 from .registry import (
@@ -34,6 +34,7 @@ __all__ = [
     "SUBSET_CLASSES",
     "CREDITS",
     "PRESENT_FROM",
+    "FEWEST_SEALED",
     "load_benchmark",
     "read_demo",
     "read_folder",

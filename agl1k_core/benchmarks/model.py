@@ -23,8 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 from agl1k_core import places
+from agl1k_core.errors import Agl1kError
 
 PRESENT_FROM = 0.1
+
+#: The fewest clips of a sealed benchmark, and of any group of it whose means are told.
+FEWEST_SEALED = 30
 
 _RENAMED = "The country is named as in {}'s table; an answer of either name counts."
 
@@ -61,7 +65,7 @@ class Clip:
     key
         Identifies the clip.
     lat, lon
-        Where it was recorded, in degrees.
+        Where it was recorded, in degrees; NaN in the public copy of a sealed benchmark.
     city, country, continent
         The place's labels as published, empty if there are none.
     file_name
@@ -156,6 +160,8 @@ class Benchmark:
         Clips that the game leaves out, by key, and the reason; they count on the board.
     shows_titles
         Whether the game shows the recordists' titles after a guess.
+    sealed
+        Whether the true places are a secret of the server that keeps the board.
 
     Examples
     --------
@@ -181,6 +187,7 @@ class Benchmark:
     left_out: Mapping[str, LeftOut] = field(default_factory=dict)
     out_of_play: Mapping[str, str] = field(default_factory=dict)
     shows_titles: bool = False
+    sealed: bool = False
 
     def __repr__(self) -> str:
         return f"<Benchmark {self.slug}: {len(self):,} clips>"
@@ -247,6 +254,24 @@ class Benchmark:
     def lon(self) -> FloatArray:
         """Longitudes in degrees, shape ``(n_clips,)``."""
         return np.array([clip.lon for clip in self.clips], dtype=np.float64)
+
+    @cached_property
+    def has_truth(self) -> bool:
+        """Whether the true places are known; they are not in a public copy."""
+        return not np.isnan(self.lat).any()
+
+    def require_truth(self) -> None:
+        """Raise ``Agl1kError`` if the true places are not known."""
+        if not self.has_truth:
+            raise Agl1kError(self.no_truth)
+
+    @property
+    def no_truth(self) -> str:
+        """Where the true places are, and what to do, in one sentence."""
+        return (
+            f"{self.name} is sealed: its true places are with the server that keeps its board, "
+            "to which 'agl1k submit' sends a prediction file."
+        )
 
     @cached_property
     def country_codes(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agl1k_core.benchmarks.fetch import fetch_table
-from agl1k_core.benchmarks.model import Benchmark
+from agl1k_core.benchmarks.model import FEWEST_SEALED, Benchmark
 from agl1k_core.benchmarks.opening import fetched_audio_dir, open_table, path_and_kind
 from agl1k_core.benchmarks.recordings import find_recording
 from agl1k_core.benchmarks.tables import (
@@ -101,9 +101,24 @@ def open_registry(config: Config, *, fetch: Callable[[Config], object] | None = 
         default = PUBLISHED_SLUG if PUBLISHED_SLUG in benchmarks else default
     elif config.benchmark != demo.slug:
         chosen = load_benchmark(config.benchmark, config)
+        _check_sealed(chosen)
         benchmarks[chosen.slug], default = chosen, chosen.slug
         problems += [*chosen.remarks, *_silence_of(chosen)]
     return Registry(benchmarks, default, tuple(problems))
+
+
+def _check_sealed(benchmark: Benchmark) -> None:
+    if not benchmark.has_truth:
+        raise Agl1kError(
+            f"{benchmark.name} has no true places: this is the public copy of a sealed benchmark. "
+            "Set AGL1K_BENCHMARK to the folder that has them."
+        )
+    if benchmark.sealed and len(benchmark) < FEWEST_SEALED:
+        raise Agl1kError(
+            f"{benchmark.name} is sealed and has {len(benchmark)} clips: means would tell too "
+            f'much about each. Use at least {FEWEST_SEALED}, or remove "sealed" from its '
+            "benchmark.json."
+        )
 
 
 def published_table(config: Config) -> Path:
@@ -130,7 +145,7 @@ def _read_fetched(config: Config) -> Benchmark:
 def _silence_of(benchmark: Benchmark) -> list[str]:
     """A warning for the operator if no recording of a benchmark is available."""
     folder = benchmark.audio_dir
-    if benchmark.audio_url or folder is None:
+    if benchmark.audio_url or folder is None or benchmark.sealed:
         return []
     if any(find_recording(benchmark, clip, folder) for clip in benchmark.clips):
         return []

@@ -11,7 +11,7 @@ import json
 import math
 import os
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -51,6 +51,8 @@ _BROKEN_COLUMNS = tuple(
     for name in _PUBLISHED_COLUMNS
     if name != "environment_and_background"
 )
+_COORDINATES = ("latitude", "longitude")
+_ALL_OR_NONE = "Give all places on the server, and none in a public copy"
 _LONGITUDE = "Correct the field; subtract 360 from longitudes of 180 to 360"
 _NO_CLIPS = Problem("the table has no clips", "Add a header and one line per clip")
 
@@ -141,9 +143,9 @@ def read_folder(folder: Path, table: Path | CsvTable | None = None) -> Benchmark
             f"{shown(folder)} has no {FOLDER_TABLE}. A benchmark folder has a table of that name "
             "(docs/benchmark-format.md) beside its recordings."
         )
-    names = {name: name for name in (*CLASSES, "file", "duration_s")}
-    clips = with_labels(_read_clips(table, _folder_columns, names))
     info = _read_info(folder / FOLDER_INFO)
+    sealed = _choice(info, "sealed", {"true": True, "false": False}, default="false")
+    clips = _folder_clips(table, sealed=sealed)
     slug = info.get("slug") or places.fold(name_of_folder(folder)).replace(" ", "-")
     return Benchmark(
         slug=slug,
@@ -154,15 +156,27 @@ def read_folder(folder: Path, table: Path | CsvTable | None = None) -> Benchmark
         audio_dir=folder,
         country_aliases=_country_aliases(slug),
         out_of_play=read_out_of_play(clips, folder),
-        shows_titles=_shows_titles(info),
+        shows_titles=_choice(info, "titles", {"show": True, "hide": False}, default="hide"),
+        sealed=sealed,
     )
 
 
-def _shows_titles(info: Mapping[str, str]) -> bool:
-    choice = info.get("titles", "hide")
-    if choice not in ("show", "hide"):
-        raise Agl1kError(f'{FOLDER_INFO}: "titles" is {choice!r}. Set it to "show" or "hide".')
-    return choice == "show"
+def _choice(
+    info: Mapping[str, str], name: str, choices: Mapping[str, bool], *, default: str
+) -> bool:
+    choice = info.get(name, default)
+    if choice not in choices:
+        allowed = " or ".join(f'"{one}"' for one in choices)
+        raise Agl1kError(f'{FOLDER_INFO}: "{name}" is {choice!r}. Set it to {allowed}.')
+    return choices[choice]
+
+
+def _folder_clips(table: Path | CsvTable, *, sealed: bool) -> tuple[Clip, ...]:
+    """The clips of a folder's table; a sealed one may have no places at all."""
+    names = {name: name for name in (*CLASSES, "file", "duration_s")}
+    columns = _sealed_columns if sealed else _folder_columns
+    clips = _read_clips(table, columns, names, places_optional=sealed)
+    return clips if sealed and math.isnan(clips[0].lat) else with_labels(clips)
 
 
 def _with_pages(clips: tuple[Clip, ...]) -> tuple[Clip, ...]:
@@ -198,7 +212,10 @@ def _read_info(path: Path) -> dict[str, str]:
         raise Agl1kError(f"{shown(path)} cannot be read: {error.strerror}.") from None
     if not isinstance(info, dict):
         raise Agl1kError(f'{path.name} must hold one JSON object, such as {{"name": "…"}}.')
-    return {str(name): str(value) for name, value in info.items()}
+    return {
+        str(name): str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in info.items()
+    }
 
 
 def with_labels(clips: tuple[Clip, ...]) -> tuple[Clip, ...]:
@@ -230,7 +247,16 @@ def _published_columns(header: list[str], first_width: int, problems: Problems) 
 
 
 def _folder_columns(header: list[str], first_width: int, problems: Problems) -> list[str]:
-    for name in FOLDER_REQUIRED:
+    return _with_columns(header, FOLDER_REQUIRED, problems)
+
+
+def _sealed_columns(header: list[str], first_width: int, problems: Problems) -> list[str]:
+    places_given = [name for name in _COORDINATES if name in header]
+    return _with_columns(header, FOLDER_REQUIRED if places_given else ("key", "file"), problems)
+
+
+def _with_columns(header: list[str], required: Iterable[str], problems: Problems) -> list[str]:
+    for name in required:
         if name not in header:
             todo = "Add the column; docs/benchmark-format.md lists them"
             problems.add(missing_column(name, header, todo))
@@ -238,32 +264,43 @@ def _folder_columns(header: list[str], first_width: int, problems: Problems) -> 
 
 
 def _read_clips(
-    table: Path | CsvTable, columns_of: Columns, names: Mapping[str, str]
+    table: Path | CsvTable,
+    columns_of: Columns,
+    names: Mapping[str, str],
+    *,
+    places_optional: bool = False,
 ) -> tuple[Clip, ...]:
-    """The clips of a table; ``names`` maps our names of columns to the table's."""
+    """The clips of a table; ``names`` maps our names of columns to the table's.
+
+    ``places_optional``: either all clips have a place, or none has.
+    """
     problems = Problems(name_of(table.path if isinstance(table, CsvTable) else table))
     first_line: dict[str, int] = {}
-    clips = []
+    clips, placeless = [], []
     for row in read_rows(table, problems, columns_of, _NO_CLIPS):
-        clip = _clip(row, names)
+        has_place = not places_optional or any(map(row.text, _COORDINATES))
+        placeless += [] if has_place else [row]
+        clip = _clip(row, names, has_place=has_place)
         key = unicodedata.normalize("NFC", clip.key)
         if key in first_line:
             found = f"the key is already on line {first_line[key]}"
             row.problem("key", found, "Give each clip its own key")
         first_line.setdefault(key, row.line)
         clips.append(clip)
+    for row in placeless if len(placeless) < len(clips) else ():
+        row.problem("latitude", "it is empty, but other clips have a place", _ALL_OR_NONE)
     problems.raise_if_any()
     return tuple(clips)
 
 
-def _clip(row: TableRow, names: Mapping[str, str]) -> Clip:
+def _clip(row: TableRow, names: Mapping[str, str], *, has_place: bool) -> Clip:
     if not row.text("key"):
         row.problem("key", "an empty key", "Give each clip a key")
     classes = {ours: row.number(theirs, 0, 1) for ours, theirs in names.items() if ours in CLASSES}
     return Clip(
         key=row.text("key"),
-        lat=_coordinate(row, "latitude", 90),
-        lon=_coordinate(row, "longitude", 180, _LONGITUDE),
+        lat=_coordinate(row, "latitude", 90) if has_place else math.nan,
+        lon=_coordinate(row, "longitude", 180, _LONGITUDE) if has_place else math.nan,
         city=row.text("city"),
         country=row.text("country"),
         continent=row.text("continent"),

@@ -92,9 +92,9 @@ def _draw(result: Listened, on: Benchmark, folder: Path) -> None:
 
 
 def _show(result: Listened, on: Benchmark) -> None:
-    from agl1k_core import predictions, scoring
+    from agl1k_core import predictions
     from agl1k_core.cli import reports
 
     read = predictions.read_predictions(result.file, on)
-    say(reports.headline(scoring.evaluate(on, read, intervals=False)))
+    say(reports.headline_of(read, on))
     say(f"Predictions: {shown(result.file)}")

@@ -7,8 +7,10 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from agl1k_core.benchmarks import Benchmark
 from agl1k_core.cli.console import aligned
-from agl1k_core.scoring import Comparison, Evaluation, Interval, compare, metric_text
+from agl1k_core.predictions import Predictions
+from agl1k_core.scoring import Comparison, Evaluation, Interval, compare, evaluate, metric_text
 
 #: The metrics of the table of subsets, by heading; the table fits into 80 columns.
 _SUBSET_METRICS = {
@@ -18,6 +20,11 @@ _SUBSET_METRICS = {
     "country": "country_accuracy",
     "rejected": "reject_rate",
 }
+
+
+def headline_of(read: Predictions, on: Benchmark) -> str:
+    """The headline of predictions, or where a sealed benchmark is scored."""
+    return headline(evaluate(on, read, intervals=False)) if on.has_truth else on.no_truth
 
 
 def headline(evaluation: Evaluation) -> str:

@@ -166,17 +166,17 @@ def rescore(
     on = benchmark_of(benchmark or models.benchmark_of_run(folder))
     result = models.write_results(folder, on)
     evaluations = []
-    for file in result.files:
+    for file in result.files if on.has_truth else ():
         evaluation = scoring.evaluate(on, predictions.read_predictions(file, on))
         evaluations.append(evaluation)
         say(f"{file.name}: {reports.headline(evaluation)}")
         say(reports.metric_table(evaluation))
-    for number in range(1, len(result.files) + 1):
+    for number in range(1, len(evaluations) + 1):
         _show_gain(folder, on, number)
     if len(evaluations) > 1:
         say(f"Between the {len(evaluations)} passes:")
         say(reports.spread_table(evaluations))
-    _show_run(result, on, scored=False)
+    _show_run(result, on, scored=not on.has_truth)
 
 
 @app.command()
@@ -405,7 +405,6 @@ def _show_run(result: RunResult, on: Benchmark, *, scored: bool = True) -> None:
     for line in result.lines():
         say(line)
     for file in result.files:
-        read = predictions.read_predictions(file, on) if scored and file.stat().st_size else None
-        if read is not None:
-            say(reports.headline(scoring.evaluate(on, read, intervals=False)))
+        if scored and file.stat().st_size:
+            say(reports.headline_of(predictions.read_predictions(file, on), on))
         say(f"Predictions: {shown(file)}")

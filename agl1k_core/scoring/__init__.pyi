@@ -12,6 +12,14 @@ from .protocols import PAPER, PEOPLE, PROTOCOLS, STRICT, THRESHOLDS_KM, Protocol
 from .ranking import FEWEST_CLIPS, Rank, ranks
 from .rows import CLIP_METRICS, ScoredRows
 from .runs import mean_of_runs
+from .sealing import (
+    SMALLEST_GROUP,
+    grid_step,
+    mean_of_sealed,
+    sealed_evaluation,
+    sealed_ranks,
+    told_groups,
+)
 
 __all__ = [
     "evaluate",
@@ -32,6 +40,12 @@ __all__ = [
     "rank_among",
     "ranks",
     "mean_of_runs",
+    "sealed_evaluation",
+    "mean_of_sealed",
+    "sealed_ranks",
+    "grid_step",
+    "told_groups",
+    "SMALLEST_GROUP",
     "Rank",
     "FEWEST_CLIPS",
     "FEWEST_CLUSTERS",

@@ -86,7 +86,7 @@ def baseline(benchmark: Benchmark, name: str) -> Predictions:
     Raises
     ------
     Agl1kError
-        If there is no baseline of that name.
+        If there is no baseline of that name, or it needs true places that are not known.
 
     Examples
     --------
@@ -97,6 +97,8 @@ def baseline(benchmark: Benchmark, name: str) -> Predictions:
     """
     if name not in _POINTS:
         raise Agl1kError(f"There is no baseline {name!r}. Choose one of {', '.join(_POINTS)}.")
+    if name != "random":
+        benchmark.require_truth()
     lat, lon = (np.round(column, 5) for column in _POINTS[name](benchmark))
     labels = places.label_points(lat, lon)
     columns = {

@@ -210,8 +210,8 @@ def evaluate(
     Raises
     ------
     Agl1kError
-        If there is no such protocol, a record names a clip that the benchmark does not have, or
-        a clip has two records (except under "people").
+        If there is no such protocol, the benchmark's true places are not known, a record names a
+        clip that the benchmark does not have, or a clip has two records (except under "people").
 
     Examples
     --------

@@ -64,12 +64,19 @@ def _shared(rank: Rank) -> Rank:
 
 def _of_distinct(values: FloatArray) -> list[Rank]:
     """Ranks of models of which lower values are better."""
-    n_models = values.shape[1]
     known = np.isfinite(values)
     with np.errstate(invalid="ignore"):
         means = np.where(known, values, 0).sum(axis=0) / known.sum(axis=0)
     apart = pairs.clearly_apart(pairs.p_values(values))
-    worse = apart & _is_worse(values, means)
+    return ranks_by(means, apart & _is_worse(values, means))
+
+
+def ranks_by(means: FloatArray, worse: BoolArray) -> list[Rank]:
+    """The ranks of models of which lower ``means`` are better.
+
+    ``worse[i, j]``: model ``i`` is clearly worse than model ``j``.
+    """
+    n_models = len(means)
     n_better, n_worse = worse.sum(axis=1), worse.sum(axis=0)
     rank: dict[int, Rank] = {}
     place = 1

@@ -147,6 +147,7 @@ class ScoredRows:
 
 def score_rows(benchmark: Benchmark, predictions: Predictions, protocol: Protocol) -> ScoredRows:
     """Score every record; raises ``Agl1kError`` for an unknown clip, or one with two records."""
+    benchmark.require_truth()
     records = _Records(benchmark, predictions, protocol)
     values = np.empty((len(records.clip), len(CLIP_METRICS)), order="F")  # read column by column
     for column, numbers in enumerate(records.columns()):
