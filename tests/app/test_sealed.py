@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
@@ -35,7 +34,9 @@ def client(app: FastAPI) -> Iterator[TestClient]:
 def test_it_is_not_played(client: TestClient) -> None:
     played = client.get("/api/play/benchmarks").json()["benchmarks"]
     assert [one["slug"] for one in played] == ["demo"]
-    asked = client.post("/api/play/start", json={"benchmark": "secret", "mode": "free"})
+    player = client.post("/api/play/open", json={}).json()["player"]
+    wish = {"benchmark": "secret", "mode": "free", "player": player}
+    asked = client.post("/api/play/start", json=wish)
     assert (asked.status_code, "not played here" in asked.text) == (404, True)
     page = client.get("/").text + client.get("/config").text
     assert "hidden-" not in page

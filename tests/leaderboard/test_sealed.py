@@ -257,7 +257,7 @@ class Attacker:
         self._n += 1
         report = run(self._board, json.dumps(records).encode(), f"sybil {self._n // 4}").to_dict()
         self.n_refused += not report["accepted"]
-        return report["strict"]
+        return None if report["strict"] is None else dict(report["strict"])
 
     def attack(self, n_clips: int) -> None:
         for at in range(n_clips):
