@@ -200,7 +200,7 @@ def test_documented_defaults_are_the_defaults() -> None:
     }
     unset = {name for name, (default, _) in documented.items() if default == "none"}
     assert unset == {
-        "AGL1K_ROOT_PATH", "AGL1K_TILES", "SPACE_ID",
+        "AGL1K_ROOT_PATH", "AGL1K_TILES", "AGL1K_TRUSTED_PROXIES", "SPACE_ID",
         "AGL1K_HUB_DATASET", "AGL1K_HUB_TOKEN", "HF_TOKEN", "AGL1K_JUDGE_KEY",
         "AGL1K_METRICS_ADDRESS", "AGL1K_METRICS_TOKEN",
     }  # fmt: skip
