@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from agl1k_core.audio._endings import iff_chunks
 from agl1k_core.audio.decode import opened_container
+from agl1k_core.delimited import encoding_of
 
 _MAX_BYTES = 1 << 20  # of a chunk of text
 
@@ -74,11 +75,11 @@ def _guano(content: bytes) -> dict[str, str]:
 
 def _ixml(content: bytes) -> dict[str, str]:
     """The elements of iXML that hold text, by their path."""
+    text = content.decode(encoding_of(content), "replace").strip("\0 \r\n\ufeff\ufffd")
     try:
-        tree = ET.fromstring(content.strip(b"\0 \r\n"))
-    except (ET.ParseError, ValueError, LookupError):  # also an encoding that does not exist
+        return dict(_leaves(ET.fromstring(text), "ixml"))
+    except (ET.ParseError, ValueError, RecursionError):
         return {}
-    return dict(_leaves(tree, "ixml"))
 
 
 def _leaves(tree: ET.Element, path: str) -> Iterator[tuple[str, str]]:

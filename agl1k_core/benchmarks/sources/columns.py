@@ -28,12 +28,12 @@ def read_columns(text: str) -> dict[str, str]:
     >>> read_columns("latitude=Lat, file=clip")
     {'latitude': 'Lat', 'file': 'clip'}
     """
-    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    pairs = [part.partition("=") for part in parts]
     found = {ours.strip().casefold(): theirs.strip() for ours, _, theirs in pairs}
-    wrong = [ours for ours, theirs in found.items() if ours not in OURS or not theirs]
-    if wrong:
+    if "" in found.values() or not {*found} <= {*OURS}:
         raise Agl1kError(
-            f"{', '.join(map(shown, wrong))} is no column to name. Write OURS=THEIRS, such as "
+            f"'{shown(text)}' names no columns. Give OURS=THEIRS, joined by commas, such as "
             f"latitude=lat,longitude=lon; ours are {', '.join(OURS)}."
         )
     return found

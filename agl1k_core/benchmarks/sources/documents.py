@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ LISTS = (
     "features", "recordings", "audio", "results",
     "data", "records", "items", "rows", "clips", "sounds",
 )  # fmt: skip
-
+#: Those of the pages of an API, each of which may be a line of its own.
+_PAGES = ("features", "recordings", "results")
 #: Around a line; sequences of JSON (RFC 7464) begin each record with U+001E.
 _SPACE = " \t\r\x1e"
 
@@ -147,7 +148,16 @@ def _of_lines(text: str, problems: Problems) -> Iterator[Record]:
         if line.strip(_SPACE):
             record = _of_line(line.strip(_SPACE), number, problems)
             if record:
-                yield record
+                yield from _records_of(record, problems)
+
+
+def _records_of(record: Record, problems: Problems) -> list[Record]:
+    """The records of a page that an API sent, if a line is one; else the record itself."""
+    pages = (record.fields.get(name) for name in _PAGES)
+    page = next((found for found in pages if isinstance(found, list)), None)
+    if page is None:
+        return [record]
+    return [replace(one, line=record.line) for one in _of_list(page, problems)]
 
 
 def _of_line(line: str, number: int, problems: Problems) -> Record | None:

@@ -66,6 +66,8 @@ def read_tagged(folder: Path) -> tuple[Document, dict[str, LeftOut]]:
             fields = _fields(path)
         except (Agl1kError, OddPlaceError) as error:
             left_out[name] = LeftOut(str(error).rstrip("."), isinstance(error, Agl1kError))
+        except RuntimeError as error:  # of the process that reads tags
+            left_out[name] = LeftOut(f"The tags cannot be read: {error}", is_broken=True)
         else:
             key = _stem(name) if stems[_stem(name)] == 1 else name
             records.append(Record({"key": key, "file": name, **fields}))

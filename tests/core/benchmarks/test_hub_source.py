@@ -208,8 +208,10 @@ def test_columns_are_named_in_any_table(tmp_path: Path, config: Config) -> None:
     columns = read_columns("latitude=Breite")
     (clip,) = open_collection(lines, None, config, columns=columns).benchmark.clips
     assert (clip.key, clip.lat) == ("a", 1)
-    with pytest.raises(Agl1kError, match="nosuch is no column to name"):
+    with pytest.raises(Agl1kError, match="'nosuch=a' names no columns"):
         read_columns("nosuch=a")
+    with pytest.raises(Agl1kError, match="'latitude' names no columns"):
+        read_columns("latitude")
 
 
 # --- on the Hub ---------------------------------------------------------------------------------

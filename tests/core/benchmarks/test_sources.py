@@ -95,6 +95,7 @@ def test_xeno_canto_as_pages_lines_table_and_packed(tmp_path: Path) -> None:
         loaded(tmp_path / "pages.json", pages),
         loaded(tmp_path / "bare.json", [XENO_CANTO, second]),
         loaded(tmp_path / "lines.jsonl", [XENO_CANTO, second]),
+        loaded(tmp_path / "pages.jsonl", pages),
         loaded(tmp_path / "table.csv", table),
         load_benchmark(packed),
     ):

@@ -91,6 +91,22 @@ def test_bext_and_ixml(tmp_path: Path) -> None:
     assert clip.recorded == "2021-05-04T05:06:07"
 
 
+@pytest.mark.parametrize("text", [
+    "<?xml version='1.0' encoding='UTF-16'?>".encode("utf-16") + "{}\0".encode("utf-16-le"),
+    b"\xef\xbb\xbf<?xml version='1.0' encoding='UTF-8'?>{}",
+    b"{}\r\n\0\0",
+    "\ufeff<?xml version='1.0' encoding='UTF-16'?>{}".encode("utf-16-le") + b"\0",
+])  # fmt: skip
+def test_ixml_in_other_encodings_and_behind_the_sound(tmp_path: Path, text: bytes) -> None:
+    encoding = "utf-16-le" if text.startswith(b"\xff\xfe") else "utf-8"
+    body = IXML.format("1.5, 2.5").partition("?>")[2].encode(encoding)
+    path = wav(tmp_path / "a.wav")
+    content = path.read_bytes()
+    content += sounds.riff(("iXML", text.replace("{}".encode(encoding), body)))[12:]
+    path.write_bytes(b"RIFF" + (len(content) - 8).to_bytes(4, "little") + content[8:])
+    assert point_of(tmp_path) == (1.5, 2.5)
+
+
 def test_a_description_of_bext(tmp_path: Path) -> None:
     text = b"sTAKE=3 geo:48.1,-2.2;u=20".ljust(256, b"\0")
     wav(tmp_path / "a.wav", ("bext", text + BEXT[256:]))
@@ -174,6 +190,7 @@ def test_every_file_has_an_outcome(tmp_path: Path) -> None:
         guano(tmp_path / f"odd{number}.wav", f"Loc Position: {place}")
     guano(tmp_path / "none.wav", "Loc Position:\nMake: x")
     wav(tmp_path / "xml.wav", ("iXML", b"<BWFXML><LOCATION>&bomb;"))
+    wav(tmp_path / "deep.wav", ("iXML", b"<a>" * 50_000 + b"</a>" * 50_000))
     wav(tmp_path / "bytes.wav", ("guan", b"\xff\xfe\x00Loc Position"), ("iXML", b""))
     for kind in ("empty", "text", "header", "film"):
         raw.write_broken(tmp_path / f"{kind}.wav", kind)
@@ -182,19 +199,19 @@ def test_every_file_has_an_outcome(tmp_path: Path) -> None:
     assert [clip.key for clip in benchmark.clips] == ["good"]
     left_out = {name.partition(".")[0]: about for name, about in benchmark.left_out.items()}
     reasons = {name: about.detail for name, about in left_out.items()}
-    assert len(reasons) == 13
+    assert len(reasons) == 14
     assert "'999 3', not a latitude and a longitude" in reasons["odd0"]
     assert "know no place" in reasons["odd1"]
     for name in ("odd2", "odd3", "odd4"):
         assert "not a latitude and a longitude" in reasons[name]
-    for name in ("none", "xml", "bytes"):
+    for name in ("none", "xml", "bytes", "deep"):
         assert reasons[name] == "No place is in the tags"
     assert "empty" in reasons["empty"]
     assert "not audio" in reasons["text"]
     assert "No such file" in reasons["dead"]
     broken = {name for name, about in left_out.items() if about.is_broken}
     assert broken == {"empty", "text", "header", "film", "dead"}
-    assert "3 of 14 recordings left out. No place is in the tags: bytes.wav, none.wav" in "\n".join(
+    assert "4 of 15 recordings left out. No place is in the tags: bytes.wav, deep.wav" in "\n".join(
         benchmark.remarks
     )
 
