@@ -56,6 +56,7 @@ from ui import frame
 from ui.card import Card
 from ui.cards import Cards, Query, card_router
 from ui.model_guess import ModelGuess, Opponent
+from ui.place_search import search_router
 from web import login
 from web.addresses import UnderPath, named_tab
 from web.gradio_adapter import n_sessions, upload_into
@@ -365,6 +366,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(play_router(services.moves))
     cards = Cards(frame.HOME_CARD, _card_of(services))
     app.include_router(card_router(cards))
+    app.include_router(search_router())
     mount_static(app)
     explain_unavailable(app)
     app.add_middleware(WholeTexts)

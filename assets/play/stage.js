@@ -7,6 +7,7 @@ import { Clock } from './clock.js';
 import { deliver } from './delivery.js';
 import { fill, tell } from './dom.js';
 import * as history from './history.js';
+import { Search } from './search.js';
 import { Share } from './share.js';
 import { isLasting, keep, recall } from './store.js';
 import { act } from './api.js';
@@ -46,7 +47,10 @@ class Stage {
   drawMap(options) {
     const { map } = this.parts;
     this.world = createMap(map, options, () => {});
-    this.world.then((world) => { this.drawn = world; }, (error) => {
+    this.world.then((world) => {
+      this.drawn = world;
+      this.search = new Search(this.find('search'), (...place) => world.goTo(...place));
+    }, (error) => {
       console.error(error);
       map.querySelector('.agl-map-status').textContent = 'The map could not be loaded. Reload the page to try again.';
     });

@@ -234,6 +234,6 @@ def test_a_missing_folder_of_assets_is_reported(tmp_path: Path) -> None:
 
 def test_every_map_file_is_json(client: TestClient) -> None:
     packed = [path.stem for path in (static.ASSETS / "map").glob("*.json.gz")]
-    assert len(packed) == 5
+    assert len(packed) == 6
     for name in packed:
         assert json.loads(client.get(f"/static/map/{name}").content)
