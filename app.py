@@ -49,6 +49,7 @@ from store.guesses import GuessStore
 from store.hub.connect import publisher_for, unready
 from store.hub.publisher import Publisher
 from store.moderation import HiddenNicknames, ModerationLog
+from store.rooms import RoomStore
 from store.scorings import Scorings
 from store.submissions import SubmissionStore
 from store.uploads import SharedUploads
@@ -204,6 +205,7 @@ def open_services(settings: Settings) -> Services:
     game = Game(
         content,
         guesses,
+        RoomStore(database, hidden),
         secret,
         Surroundings(admit=_starting(quotas.rounds, load), give_back=quotas.rounds.give_back),
     )

@@ -20,6 +20,7 @@ from game.views import (
     Credit,
     Dailies,
     DailyEntry,
+    InRoom,
     Outline,
     Phase,
     Reveal,
@@ -169,7 +170,7 @@ class Answer(Struct, frozen=True):
     player: str
     round: str
     phase: Phase
-    mode: Literal["free", "daily", "challenge", "model"]
+    mode: Literal["free", "daily", "challenge", "model", "room"]
     label: str
     benchmark: str
     benchmark_name: str
@@ -186,6 +187,7 @@ class Answer(Struct, frozen=True):
     notice: str
     challenger: Challenger | None
     versus: Versus | None
+    room: InRoom | None
     share: str
     reveals: list[Outcomes] | UnsetType = UNSET
     reveal: Revealed | UnsetType | None = UNSET
@@ -220,6 +222,7 @@ def answer_of(outcome: Outcome, href: str = "", *, fragments: bool = False) -> A
         notice=view.notice,
         challenger=view.challenger,
         versus=view.versus,
+        room=view.room,
         share=share_text(view.summary, href) if view.summary else "",
         **more,
     )

@@ -5,6 +5,8 @@ Thin: ``calls`` names the moves, ``moves`` makes them, ``answers`` arranges what
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +26,7 @@ from game.refusals import (
     NothingToPlayError,
     NotYoursError,
 )
+from store.rooms import RoomError
 from web.quota import QuotaError
 from web.threads import Threads, reading, writing
 
@@ -48,6 +51,7 @@ _STATUSES: Mapping[type[Agl1kError], int] = {
     NotYoursError: 403,
     NotFoundError: 404,
     ConflictError: 409,
+    RoomError: 409,
     QuotaError: 429,
     NothingToPlayError: 503,
     UnavailableError: 503,
@@ -107,6 +111,11 @@ def _add_questions(router: APIRouter, moves: Moves) -> None:
     def opponents(request: Request) -> Any:
         return rivals_of(moves.opponents(_benchmark(request)))
 
+    def standings(request: Request) -> Any:
+        asked = request.query_params
+        found = moves.standings(_player(request), asked.get("code", ""), _game(asked.get("game")))
+        return _unless_known(request, found)
+
     def played(_: Request) -> Any:
         return Playables(moves.playable())
 
@@ -115,6 +124,7 @@ def _add_questions(router: APIRouter, moves: Moves) -> None:
         ("dailies", reading, days),
         ("benchmarks", reading, played),
         ("opponents", reading, opponents),
+        ("room", reading, standings),
     ):
         _add(router, name, _answering(threads, look_up))
 
@@ -154,7 +164,8 @@ def _answering(threads: Threads, act: Callable[..., Any]) -> Callable[..., Any]:
 
     def answered(*arguments: Any) -> Response:
         try:
-            return _json(act(*arguments))
+            found = act(*arguments)
+            return found if isinstance(found, Response) else _json(found)
         except Agl1kError as error:
             return refused(error)
 
@@ -164,6 +175,16 @@ def _answering(threads: Threads, act: Callable[..., Any]) -> Callable[..., Any]:
 def _json(content: object, status: int = 200, headers: Mapping[str, str] = _FRESH) -> Response:
     packed = msgspec.json.encode(content)
     return Response(packed, status, headers, media_type="application/json")
+
+
+def _unless_known(request: Request, content: object) -> Response:
+    """``content`` as JSON with a tag; without it, if the client has the same already."""
+    packed = msgspec.json.encode(content)
+    tag = f'"{hashlib.blake2b(packed, digest_size=8).hexdigest()}"'
+    headers = {**_FRESH, "ETag": tag}
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(packed, headers=headers, media_type="application/json")
 
 
 def refused(error: Agl1kError) -> Response:
@@ -222,6 +243,14 @@ def _wants_fragments(request: Request) -> bool:
 
 def _benchmark(request: Request) -> str:
     return request.query_params.get("benchmark", "")[:300]
+
+
+def _game(asked: str | None) -> int | None:
+    if asked is None:
+        return None
+    if not re.fullmatch("[1-9][0-9]{0,5}", asked):
+        raise NotFoundError("This room has no such round: count from 1.")
+    return int(asked)
 
 
 def _player(request: Request) -> str:

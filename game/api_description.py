@@ -12,6 +12,7 @@ from agl1k_core import __version__
 from game.answers import Answer, Days, Rivals
 from game.calls import ROUTES, Playables, Refused
 from game.screens import api_html
+from game.views import Standings
 
 _SCHEMAS = "#/components/schemas/"
 _STATUSES: Mapping[str, str] = {
@@ -38,13 +39,26 @@ _BENCHMARK = {
     "description": "The benchmark; the default if it is left out.",
     "schema": {"type": "string"},
 }
+_CODE = {
+    "name": "code",
+    "in": "query",
+    "required": True,
+    "description": "The room's code.",
+    "schema": {"type": "string"},
+}
+_GAME = {
+    "name": "game",
+    "in": "query",
+    "description": "Which of its rounds, from 1; the latest that you joined if it is left out.",
+    "schema": {"type": "integer", "minimum": 1},
+}
 
 
 @cache
 def openapi() -> dict[str, Any]:
     """The OpenAPI document."""
     bodies = [route.body for route in ROUTES.values()]
-    types = [*dict.fromkeys([*bodies, Answer, Days, Rivals, Playables, Refused])]
+    types = [*dict.fromkeys([*bodies, Answer, Days, Rivals, Standings, Playables, Refused])]
     _, schemas = msgspec.json.schema_components(types, ref_template=f"{_SCHEMAS}{{name}}")
     return {
         "openapi": "3.1.0",
@@ -91,13 +105,20 @@ def _gets() -> dict[str, Any]:
     played = _get("benchmarks", "What can be played, the default first", Playables)
     rivals = _get("opponents", "Whom a round can be played against", Rivals, "404", "503")
     rivals["get"]["parameters"] = [_BENCHMARK]
-    for asked, parameters in ((state, [_FRAGMENTS]), (days, [_BENCHMARK, _FRAGMENTS])):
+    room = _get("room", "How everybody in your room stands", Standings, "401", "403", "404", "503")
+    room["get"]["responses"]["304"] = {"description": "The same as If-None-Match has"}
+    for asked, parameters in (
+        (state, [_FRAGMENTS]),
+        (days, [_BENCHMARK, _FRAGMENTS]),
+        (room, [_CODE, _GAME]),
+    ):
         asked["get"] |= {"parameters": parameters, "security": [{"player": []}]}
     return {
         "/api/play/state": state,
         "/api/play/dailies": days,
         "/api/play/benchmarks": played,
         "/api/play/opponents": rivals,
+        "/api/play/room": room,
     }
 
 

@@ -37,11 +37,12 @@ class OpenCall(Call, frozen=True):
 class StartCall(Call, frozen=True):
     """The new round: empty fields take the default; ``timer_s`` 0 is no timer.
 
-    ``opponent``, for the mode ``model``, is the id of one of ``GET opponents``.
+    ``opponent``, for the mode ``model``, is the id of one of ``GET opponents``. The mode ``room``
+    joins the room with the ``code``, or opens one; others see the ``nickname``.
     """
 
     player: str
-    mode: Literal["free", "daily", "challenge", "model"] = "free"
+    mode: Literal["free", "daily", "challenge", "model", "room"] = "free"
     benchmark: Word = ""
     speech: Word = "any"
     continent: Word = ""
@@ -49,6 +50,7 @@ class StartCall(Call, frozen=True):
     day: Word = ""
     code: Word = ""
     opponent: Word = ""
+    nickname: str = ""
 
 
 class RoundCall(Call, frozen=True):
@@ -127,6 +129,7 @@ def _start(moves: Moves, call: StartCall) -> Outcome:
         call.day.strip(),
         call.code,
         call.opponent,
+        call.nickname,
     )
     return moves.start(call.player, wish)
 
@@ -167,5 +170,10 @@ ROUTES: Mapping[str, Route] = {
         RoundCall,
         lambda moves, call: moves.again(call.player, call.round),
         "Start a free round with the settings of another",
+    ),
+    "rematch": Route(
+        RoundCall,
+        lambda moves, call: moves.next_in_room(call.player, call.round),
+        "Begin the next round of a room, by the player who opened it",
     ),
 }  # fmt: skip

@@ -87,7 +87,12 @@ def seconds_since(started: datetime | None, now: datetime) -> float | None:
 
 def points_of(guess: Guess) -> int:
     """Whole points, 0 to 5000; only a guess has any."""
-    return round(guess.score or 0.0) if guess.action == "guess" else 0
+    return points_for(guess.action, guess.score)
+
+
+def points_for(action: Action, score: float | None) -> int:
+    """As ``points_of``, from a stored answer's action and score."""
+    return round(score or 0.0) if action == "guess" else 0
 
 
 def max_points_of(guess: Guess) -> int:

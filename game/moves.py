@@ -10,7 +10,7 @@ from game.guessing import NO_DETAILS, Details
 from game.picking import Filters
 from game.refusals import ConflictError, NotFoundError, NothingToPlayError
 from game.rounds import Game
-from game.views import Dailies, RoundView
+from game.views import Dailies, RoundView, Standings
 from ui.model_guess import Opponent
 from ui.worldmap import Point
 from web.addresses import query_of
@@ -38,6 +38,7 @@ class Wish:
     day: str = ""
     code: str = ""
     opponent: str = ""
+    nickname: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,8 @@ class Moves:
         query = query_of(href)
         if "challenge" in query:
             return self._game.start_challenge(player, query["challenge"][0])
+        if "room" in query:
+            return self._game.join_room(player, query["room"][0])
         if "daily" in query:
             day = query["daily"][0]
             return self._game.start_daily(player, self.default, None if day == "today" else day)
@@ -126,6 +129,10 @@ class Moves:
             return self._game.start_daily(player, benchmark, wish.day or None, begin=True)
         if wish.mode == "challenge":
             return self._game.start_challenge(player, wish.code, begin=True)
+        if wish.mode == "room" and wish.code.strip():
+            return self._game.join_room(player, wish.code, wish.nickname, begin=True)
+        if wish.mode == "room":
+            return self._game.open_room(player, benchmark, wish.nickname, wish.timer_s, begin=True)
         filters = Filters(wish.speech, wish.continent)
         opponent = self._opponent(wish) if wish.mode == "model" else ""
         return self._game.start_free(
@@ -140,6 +147,14 @@ class Moves:
     def again(self, player: str, round_token: str) -> Outcome:
         """A new free round with the same settings."""
         return Outcome(player, self._game.play_again(round_token, player, begin=True))
+
+    def next_in_room(self, player: str, round_token: str) -> Outcome:
+        """The next round of the room, by the player who opened it."""
+        return Outcome(player, self._game.next_in_room(round_token, player, begin=True))
+
+    def standings(self, player: str, code: str, game: int | None = None) -> Standings:
+        """How everybody in a room stands."""
+        return self._game.standings(player, code, game)
 
     def guess(
         self, player: str, round_token: str, pin: Point | None, details: Details = NO_DETAILS

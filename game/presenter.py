@@ -17,10 +17,20 @@ from game.open_round import OpenRound
 from game.picking import ALL_SEEN, Filters
 from game.replacement import ClipReplacement, Settled
 from game.reveal import build_reveals
-from game.starting import RoundFactory
+from game.starting import RoundFactory, room_of
 from game.tokens import Tokens, challenge_code
 from game.versus import opponent_of, versus
-from game.views import Challenger, Outline, Phase, Reveal, RoundView, Streak, Summary, Versus
+from game.views import (
+    Challenger,
+    InRoom,
+    Outline,
+    Phase,
+    Reveal,
+    RoundView,
+    Streak,
+    Summary,
+    Versus,
+)
 from store.guesses import Guess, GuessStore, Round
 
 DOES_NOT_COUNT = "Rounds with clips that you have heard before do not count for the people’s row."
@@ -130,6 +140,7 @@ class RoundPresenter:
             notes=(*_seen_note(row, phase), *notes),
             challenger=_challenger(opened),
             versus=against,
+            room=_room(row),
             summary=self._summary(opened, reveals, against) if phase == "finished" else None,
         )
 
@@ -194,7 +205,14 @@ class RoundPresenter:
 
 
 def _mode(row: Round) -> str:
+    if room_of(row):
+        return "room"
     return "model" if row.mode == "free" and opponent_of(row) else row.mode
+
+
+def _room(row: Round) -> InRoom | None:
+    place = room_of(row)
+    return InRoom(*place) if place else None
 
 
 def _phase(opened: OpenRound, position: int) -> Phase:

@@ -197,6 +197,7 @@ def share_text(summary: Summary, page_url: str = "") -> str:
         "daily": f"daily five of {summary.label}",
         "challenge": "challenge",
         "model": "against a model",
+        "room": "room",
     }.get(summary.mode, "free play")
     name = summary.benchmark_name
     lines = [f"{name if name.startswith('AGL1K') else f'AGL1K – {name}'}, {title}"]

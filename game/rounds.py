@@ -22,11 +22,13 @@ from game.picking import Filters, round_continents
 from game.presenter import RoundPresenter, last_audible
 from game.refusals import ConflictError, NoPlayerError, NotFoundError, NotYoursError
 from game.replacement import ClipReplacement
+from game.rooms import Rooms
 from game.starting import RoundFactory
 from game.tokens import Tokens, read_challenge_code
 from game.versus import offered, opponent_of
-from game.views import Dailies, RoundView
+from game.views import Dailies, RoundView, Standings
 from store.guesses import Action, Guess, GuessStore, Round
+from store.rooms import RoomStore
 from ui.model_guess import Opponent
 from ui.worldmap import Point
 
@@ -50,6 +52,7 @@ class Game:
         self,
         content: Content,
         store: GuessStore,
+        rooms: RoomStore,
         secret: bytes,
         surroundings: Surroundings = Surroundings(),  # noqa: B008 - frozen
     ) -> None:
@@ -61,6 +64,7 @@ class Game:
         self._factory = RoundFactory(
             content, store, self._tokens, replacement, surroundings, secret
         )
+        self._rooms = Rooms(rooms, self._factory, surroundings)
         self._presenter = RoundPresenter(
             content, store, self._tokens, self._factory, replacement, self._clock
         )
@@ -148,6 +152,39 @@ class Game:
     def opponents(self, benchmark: str) -> Sequence[Opponent]:
         """Whom a round on a benchmark can be played against, the nearest first, then baselines."""
         return offered(self._content.opponents, self._content.benchmark(benchmark))
+
+    def open_room(
+        self,
+        player_token: object,
+        benchmark: str,
+        nickname: object,
+        timer_s: int | None = None,
+        *,
+        begin: bool = False,
+    ) -> RoundView:
+        """Open a room, and start the player's round in it."""
+        player_id = self.require_player(player_token)
+        opened = self._rooms.open(player_id, benchmark, nickname, timer_s)
+        return self._presenter.now(opened, begin=begin)
+
+    def join_room(
+        self, player_token: object, code: object, nickname: object = "", *, begin: bool = False
+    ) -> RoundView:
+        """The player's round in the latest round of a room; a name is needed the first time."""
+        opened = self._rooms.join(self.require_player(player_token), code, nickname)
+        return self._presenter.now(opened, begin=begin)
+
+    def next_in_room(
+        self, token: object, player_token: object, *, begin: bool = False
+    ) -> RoundView:
+        """Begin the next round of the room of a round, which only the room's host can."""
+        played = self._open(token, player_token)[0].row
+        opened = self._rooms.next_game(played.player_id, played)
+        return self._presenter.now(opened, begin=begin)
+
+    def standings(self, player_token: object, code: object, game: int | None = None) -> Standings:
+        """How everybody in a room stands, as far as this player may know."""
+        return self._rooms.standings(self.require_player(player_token), code, game)
 
     # Playing
 

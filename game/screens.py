@@ -41,6 +41,7 @@ MODE_NAMES = {
     "daily": "Daily five",
     "challenge": "Challenge",
     "model": "Against a model",
+    "room": "Room",
 }
 
 
@@ -113,6 +114,8 @@ def mode_name(view: RoundView | Summary) -> str:
     name = MODE_NAMES[view.mode]
     if view.mode == "model" and view.versus and view.versus.name:
         return f"Against {view.versus.name}"
+    if view.mode == "room":
+        return f"{name} {view.label}"
     return f"{name} of {view.label} (UTC)" if view.mode == "daily" else name
 
 

@@ -26,8 +26,17 @@ from game.replacement import ClipReplacement
 from game.tokens import Tokens, challenge_code, new_round_id
 from game.versus import OPPONENT, answered, chosen, opponent_of
 from store.guesses import Guess, GuessStore, Round
+from store.rooms import Room
 
 TIMERS_S = (30, 60, 120)
+#: A room's code, and which of its rounds, among the stored filters of a round that is played there.
+ROOM, GAME = "room", "game"
+
+
+def room_of(row: Round) -> tuple[str, int] | None:
+    """The code of the room that a round is played in, and which of its rounds; None without."""
+    code = row.filters.get(ROOM)
+    return (str(code), int(str(row.filters[GAME]))) if code else None
 
 
 class RoundFactory:
@@ -70,23 +79,47 @@ class RoundFactory:
 
         ``opponent`` is a row of the board that has answered them.
         """
-        source, rng = self._content.benchmark(slug), self._surroundings.rng
+        source = self._content.benchmark(slug)
+        five, seen = self._drawn(player_id, source, timer_s, filters, opponent)
+        new = new_ones(five, seen)
+        again = {ALL_SEEN: True} if new[0] in seen else {}
+        against = {OPPONENT: opponent} if opponent else {}
+        stored = {**filters.to_dict(), **against, **again}
+        round_id = new_round_id(self._surroundings.rng)
+        return self._begin(source, self._draft(round_id, player_id, source, new, timer_s, stored))
+
+    def clips(self, player_id: str, slug: str, timer_s: int | None) -> tuple[str, ...]:
+        """The clips of a new round in a room, those first that this player has not met."""
+        source = self._content.benchmark(slug)
+        return tuple(self._drawn(player_id, source, timer_s, Filters(), "")[0])
+
+    def _drawn(
+        self, player_id: str, source: Benchmark, timer_s: int | None, filters: Filters, rival: str
+    ) -> tuple[list[str], Sequence[str]]:
+        """The clips of a round, and those that the player has met, the oldest first."""
         if timer_s is not None and timer_s not in TIMERS_S:
             choices = ", ".join(map(str, TIMERS_S))
             raise Agl1kError(
                 f"There is no timer of {timer_s!r} seconds. Choose {choices}, or none."
             )
-        fit, against = candidates(source, filters), {}
-        if opponent:
-            fit = answered(chosen(self._content.opponents, source, opponent), fit, filters)
-            against = {OPPONENT: opponent}
+        fit = candidates(source, filters)
+        if rival:
+            fit = answered(chosen(self._content.opponents, source, rival), fit, filters)
         keys = self._replacement.playable(source, fit)
-        seen = self._store.seen_clips(player_id, slug)
-        five = new_ones(order_free(source, keys, seen, rng)[:CLIPS_PER_ROUND], seen)
-        again = {ALL_SEEN: True} if five[0] in seen else {}
-        stored = {**filters.to_dict(), **against, **again}
-        draft = self._draft(new_round_id(rng), player_id, source, five, timer_s, stored)
-        return self._begin(source, draft)
+        seen = self._store.seen_clips(player_id, source.slug)
+        return order_free(source, keys, seen, self._surroundings.rng)[:CLIPS_PER_ROUND], seen
+
+    def room_round_id(self, player_id: str, code: str, game: int) -> str:
+        """The id of the only round that a player can have in a round of a room."""
+        return self._tokens.derived_round_id("room", player_id, code, str(game))
+
+    def in_room(self, player_id: str, room: Room) -> OpenRound:
+        """The player's round in the latest round of a room."""
+        source = self._content.benchmark(room.benchmark)
+        round_id = self.room_round_id(player_id, room.code, room.game)
+        place = {ROOM: room.code, GAME: room.game}
+        draft = self._draft(round_id, player_id, source, room.clip_keys, room.timer_s, place)
+        return self._once(source, replace(draft, mode="challenge", label=room.code))
 
     def daily(
         self, player_id: str, slug: str, day: date | str | None, *, challenge: str = ""
@@ -112,8 +145,8 @@ class RoundFactory:
         offered, answers = self._finished(round_id)
         root = self._root_of(offered)
         source = self._content.benchmark(root.benchmark)
-        if root.player_id == player_id:
-            return OpenRound(self._store, source, root)
+        if own := self._own(player_id, root):
+            return OpenRound(self._store, source, own)
         if root.mode == "daily":
             opened = self.daily(player_id, root.benchmark, root.label, challenge=round_id)
         else:
@@ -122,12 +155,20 @@ class RoundFactory:
             opened.challenger_answers = answers
         return opened
 
+    def _own(self, player_id: str, root: Round) -> Round | None:
+        """The player's own round with the clips of ``root``: that one, or one in the same room."""
+        if root.player_id == player_id:
+            return root
+        place = room_of(root)
+        return self._store.round(self.room_round_id(player_id, *place)) if place else None
+
     def _challenge_draft(
         self, player_id: str, source: Benchmark, offered: Round, root: Round
     ) -> Round:
         own_id = self._tokens.derived_round_id("challenge", player_id, root.round_id)
-        link = {**offered.filters, "challenge": offered.round_id}
-        link.pop(ALL_SEEN, None)
+        dropped = (ROOM, GAME, ALL_SEEN)
+        kept = {name: offered.filters[name] for name in offered.filters if name not in dropped}
+        link = {**kept, "challenge": offered.round_id}
         draft = self._draft(own_id, player_id, source, offered.clip_keys, offered.timer_s, link)
         return replace(draft, mode="challenge", label=challenge_code(offered.round_id))
 
@@ -234,7 +275,7 @@ class RoundFactory:
 
     def _root_of(self, offered: Round) -> Round:
         """The round at the start of a chain of challenges: all of them have its clips."""
-        while offered.mode == "challenge":
+        while "challenge" in offered.filters and offered.mode == "challenge":
             before = self._store.round(str(offered.filters["challenge"]))
             if before is None:
                 break

@@ -24,10 +24,12 @@ _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _MISREAD = str.maketrans("ILO", "110", "- \t\r\n")
 _ID_CHARS = 12
 _CHECK_CHARS = 2
+_ROOM_CHARS = 6
 _MAX_TOKEN_CHARS = 512
 _MOST_KEPT = 2048
 _PLAYER_ID = re.compile(r"[0-9a-f]{32}")
 _ROUND_ID = re.compile(f"[{_ALPHABET}]{{{_ID_CHARS}}}")
+_ROOM_CODE = re.compile(f"[{_ALPHABET}]{{{_ROOM_CHARS}}}")
 _CLIP_TOKEN = re.compile(f"([{_ALPHABET}]{{{_ID_CHARS}}})-([0-9])-([A-Za-z0-9_-]{{22}})")
 
 
@@ -100,6 +102,23 @@ class Tokens:
 def new_round_id(rng: random.Random) -> str:
     """A random round id: 60 bits in twelve characters."""
     return _base32(rng.getrandbits(5 * _ID_CHARS), _ID_CHARS)
+
+
+def new_room_code(rng: random.Random) -> str:
+    """A random code for a room: 30 bits in six characters."""
+    return _base32(rng.getrandbits(5 * _ROOM_CHARS), _ROOM_CHARS)
+
+
+def read_room_code(text: object) -> str:
+    """A room's code, however it was typed, or from a link; raises ``Agl1kError`` without one."""
+    typed = str(text or "")[:_MAX_TOKEN_CHARS].rsplit("room=", 1)[-1]
+    code = typed.upper().translate(_MISREAD)
+    if not _ROOM_CODE.fullmatch(code):
+        raise Agl1kError(
+            "This is not a room's code, which has six letters and digits. "
+            "Copy the whole link that you were given, or ask for it again."
+        )
+    return code
 
 
 def challenge_code(round_id: str) -> str:

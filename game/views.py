@@ -109,6 +109,46 @@ class Versus:
 
 
 @dataclass(frozen=True, slots=True)
+class InRoom:
+    """The room that a round is played in: its code, and which of its rounds this is, from 1."""
+
+    code: str
+    game: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Somebody in a room. ``answered`` counts all clips, ``total`` those that you answered too.
+
+    ``name`` is empty if an operator has hidden it.
+    """
+
+    name: str
+    is_you: bool
+    is_host: bool
+    answered: int
+    total: int
+    max_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """Everybody in a round of a room, the highest total first.
+
+    ``is_host``: you opened the room, and may begin its next round. ``has_newer``: a later round has
+    begun, which you can join. ``is_over``: everybody has answered all clips.
+    """
+
+    code: str
+    game: int
+    n_clips: int
+    players: tuple[Standing, ...]
+    is_host: bool
+    has_newer: bool
+    is_over: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Streak:
     """Daily fives in a row: ``days`` up to today or yesterday, whether today is in, and why."""
 
@@ -195,6 +235,7 @@ class RoundView:
     n_in_play: int = 0
     challenger: Challenger | None = None
     versus: Versus | None = None
+    room: InRoom | None = None
     summary: Summary | None = None
 
     @property

@@ -239,8 +239,10 @@ class Board:
         """The rows that people can play against; None until they were scored for the first time.
 
         It returns at once, without the database, as ``model_guesses`` does; with ``fresh``, it
-        looks for new, withdrawn and hidden submissions first.
+        looks for new, withdrawn and hidden submissions first. A sealed benchmark has none.
         """
+        if self.is_sealed:
+            return ()
         if fresh:
             self._refresh()
         else:
@@ -250,7 +252,7 @@ class Board:
     def _refresh(self) -> None:
         """Bring what the game shows up to date; people's guesses change too often for that."""
         models, benchmark = self._submitted().today, self.benchmark
-        if benchmark is not None:
+        if benchmark is not None and not self.is_sealed:
             parts = models, self._people.value, self._made_here(benchmark)
             self._offered = self._opponents.among(parts, benchmark)
 

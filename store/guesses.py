@@ -14,6 +14,7 @@ from sqlalchemy import (
     Row,
     ScalarSelect,
     Select,
+    Table,
     bindparam,
     case,
     distinct,
@@ -26,7 +27,7 @@ from sqlalchemy import (
 
 from agl1k_core.errors import Agl1kError
 from store.database import Database
-from store.schema import UtcDateTime, guesses, rounds
+from store.schema import UtcDateTime, guesses, room_seats, rounds
 
 Mode = Literal["free", "daily", "challenge"]
 Action = Literal["guess", "skip", "broken", "timeout"]
@@ -290,10 +291,15 @@ class GuessStore:
             return dict(row.tuple() for row in found)
 
     def drop_nickname(self, nickname: str) -> int:
-        """Delete a nickname from all guesses; returns from how many."""
-        matches = guesses.c.nickname == nickname
+        """Delete a nickname from all guesses and rooms; returns from how many guesses."""
+
+        def drop(table: Table) -> int:
+            matches = table.c.nickname == nickname
+            return connection.execute(update(table).where(matches).values(nickname="")).rowcount
+
         with self._database.write() as connection:
-            return connection.execute(update(guesses).where(matches).values(nickname="")).rowcount
+            drop(room_seats)
+            return drop(guesses)
 
     def of_round(self, round_id: str) -> list[Guess]:
         """The answers of a round, by position."""

@@ -134,6 +134,36 @@ rounds = Table(
 )
 
 
+class RoomColumns(TypedColumns):
+    """A room in which people play the same clips; ``clip_keys`` are those of its latest round."""
+
+    code: Named[str] = Column(SafeText, primary_key=True)
+    host: Named[str] = Column(SafeText)
+    benchmark: Named[str] = Column(SafeText)
+    timer_s: Named[int | None]
+    game: Named[int]
+    clip_keys: Named[list[str]] = Column(JSON, nullable=False)
+    created_utc: Named[datetime] = Column(UtcDateTime)
+    expires_utc: Named[datetime] = Column(UtcDateTime, index=True)
+
+
+rooms = Table("rooms", metadata, RoomColumns)
+
+
+class SeatColumns(TypedColumns):
+    """A player in one round of a room. No foreign key: the room is deleted when it expires."""
+
+    code: Named[str] = Column(SafeText, primary_key=True)
+    game: Named[int] = Column(primary_key=True, autoincrement=False)
+    player_id: Named[str] = Column(SafeText, primary_key=True, index=True)
+    nickname: Named[str] = Column(SafeText)
+    round_id: Named[str] = Column(SafeText)
+    joined_utc: Named[datetime] = Column(UtcDateTime)
+
+
+room_seats = Table("room_seats", metadata, SeatColumns)
+
+
 class GuessColumns(TypedColumns):
     """One answer to one clip of one round. No foreign key to ``rounds``: guesses outlive them.
 

@@ -13,7 +13,8 @@ from game.dependencies import Content, Surroundings
 from game.rounds import Game
 from store.database import Database
 from store.guesses import GuessStore
-from store.schema import guesses, rounds
+from store.rooms import RoomStore
+from store.schema import guesses, room_seats, rooms, rounds
 from tests.support.toy_game import SECRET, Clock, ToyClips, make_benchmark
 
 
@@ -42,13 +43,20 @@ def migrated() -> Iterator[Database]:
 @pytest.fixture
 def guess_store(migrated: Database) -> GuessStore:
     with migrated.write() as connection:
-        for table in (guesses, rounds):
+        for table in (guesses, rounds, rooms, room_seats):
             connection.execute(delete(table))
     return GuessStore(migrated)
 
 
 @pytest.fixture
-def new_game(toy: Benchmark, guess_store: GuessStore, clock: Clock) -> Callable[..., Game]:
+def room_store(migrated: Database, guess_store: GuessStore) -> RoomStore:
+    return RoomStore(migrated)
+
+
+@pytest.fixture
+def new_game(
+    toy: Benchmark, guess_store: GuessStore, room_store: RoomStore, clock: Clock
+) -> Callable[..., Game]:
     """Makes games that share one store and one secret, as a restarted server does."""
 
     seeds = count(7)
@@ -58,7 +66,7 @@ def new_game(toy: Benchmark, guess_store: GuessStore, clock: Clock) -> Callable[
         admit = {name: options.pop(name) for name in ("admit", "give_back") if name in options}
         content = Content(**{"benchmarks": {toy.slug: toy}, "clips": ToyClips(), **options})
         surroundings = Surroundings(clock, random.Random(next(seeds)), **admit)
-        return Game(content, store, SECRET, surroundings)
+        return Game(content, store, room_store, SECRET, surroundings)
 
     return make
 

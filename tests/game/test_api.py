@@ -177,6 +177,53 @@ def test_a_round_against_a_row_of_the_board(new_game: Callable[..., Game], toy: 
     assert api.http.get("/api/play/opponents?benchmark=nowhere").status_code == 404
 
 
+def test_standings_of_a_room_are_sent_again_only_if_they_changed(api: Api, clock: Clock) -> None:
+    player = api.do("open")["player"]
+    state = api.do("start", mode="room", nickname="Anna <b>")
+    assert state["mode"] == "room"
+    assert state["room"] == {"code": state["label"], "game": 1}
+    address = f"/api/play/room?code={state['label']}&game=1"
+    headers = {"Authorization": f"Bearer {player}"}
+    first = api.http.get(address, headers=headers)
+    assert first.json()["players"] == [
+        {"name": "Anna <b>", "is_you": True, "is_host": True, "answered": 0, "total": 0,
+         "max_total": 0}
+    ]  # fmt: skip
+    again = {**headers, "If-None-Match": first.headers["etag"]}
+    known = api.http.get(address, headers=again)
+    assert (known.status_code, known.content) == (304, b"")
+    api.do("skip")
+    clock.forward(seconds=1)
+    changed = api.http.get(address, headers=again)
+    assert changed.status_code == 200
+    assert changed.json()["players"][0]["max_total"] == 5000
+    assert changed.headers["etag"] != first.headers["etag"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [("code=ABCDEF", 404), ("code=x", 422), ("", 422), ("code=ABCDEF&game=0", 404),
+     ("code=ABCDEF&game=9999999999", 404), ("code=ABCDEF&game=x", 404)],
+)  # fmt: skip
+def test_standings_that_are_not_there(api: Api, query: str, status: int) -> None:
+    api.do("open")
+    response = api.look_up(f"room?{query}")
+    assert response.status_code == status
+    assert response.json()["error"]
+
+
+def test_standings_are_for_those_in_the_room(api: Api) -> None:
+    api.do("open")
+    code = api.do("start", mode="room", nickname="Anna")["label"]
+    assert api.ask("start", mode="room", nickname="anna", code=code).status_code == 200
+    assert api.http.get(f"/api/play/room?code={code}").status_code == 401
+    stranger = api.http.post("/api/play/open", json={}).json()["player"]
+    headers = {"Authorization": f"Bearer {stranger}"}
+    assert api.http.get(f"/api/play/room?code={code}", headers=headers).status_code == 403
+    wish = {"player": stranger, "mode": "room", "code": code, "nickname": "ANNA"}
+    assert api.http.post("/api/play/start", json=wish).status_code == 409
+
+
 def test_the_same_answer_again_and_another_one(api: Api) -> None:
     api.do("open")
     one = api.do("guess", latitude=1, longitude=2)

@@ -14,6 +14,7 @@ from game.guessing import Details
 from game.picking import Filters
 from game.rounds import ANSWERED, TOO_LATE, Game
 from store.guesses import GuessStore
+from store.rooms import RoomStore
 from tests.support.toy_game import Clock, ToyClips, current_clip, play, started, summary_of
 from ui.model_guess import ModelGuess
 
@@ -116,9 +117,10 @@ def test_forged_tokens_open_nothing(game: Game, forged: object) -> None:
 
 
 def test_a_token_of_another_server_opens_nothing(
-    game: Game, toy: Benchmark, guess_store: GuessStore
+    game: Game, toy: Benchmark, guess_store: GuessStore, room_store: RoomStore
 ) -> None:
-    stranger = Game(Content({"toy": toy}, ToyClips()), guess_store, b"another secret for tests")
+    content = Content({"toy": toy}, ToyClips())
+    stranger = Game(content, guess_store, room_store, b"another secret for tests")
     player = game.new_player()
     assert stranger.player_id(player) is None
     view = game.start_free(player, "toy")

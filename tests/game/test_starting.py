@@ -20,6 +20,7 @@ from game.tokens import challenge_code
 from game.views import RoundView, Streak
 from store.database import Database
 from store.guesses import GuessStore, Round
+from store.rooms import RoomStore
 from tests.support.toy_game import SECRET, Clock, ToyClips, current_clip, play, summary_of
 
 
@@ -49,18 +50,22 @@ def test_servers_with_one_secret_agree_and_others_cannot_know(toy: Benchmark, cl
 
     def five(secret: bytes) -> list[str]:
         with Database("sqlite://") as database:
-            content = Content({"toy": toy}, ToyClips())
-            return played_by(Game(content, GuessStore(database), secret, Surroundings(clock)))
+            content, stores = (
+                Content({"toy": toy}, ToyClips()),
+                (GuessStore(database), RoomStore(database)),
+            )
+            return played_by(Game(content, *stores, secret, Surroundings(clock)))
 
     assert five(SECRET) == five(SECRET)
     assert five(SECRET) != five(b"another secret of tests")
 
 
 def test_a_daily_that_was_played_stays_what_it_was(
-    toy: Benchmark, guess_store: GuessStore, clock: Clock
+    toy: Benchmark, guess_store: GuessStore, room_store: RoomStore, clock: Clock
 ) -> None:
     def played(secret: bytes, day: str) -> list[str]:
-        game = Game(Content({"toy": toy}, ToyClips()), guess_store, secret, Surroundings(clock))
+        stores = guess_store, room_store
+        game = Game(Content({"toy": toy}, ToyClips()), *stores, secret, Surroundings(clock))
         return played_by(game, day)
 
     before = played(SECRET, "2026-03-01")

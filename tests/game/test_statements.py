@@ -87,6 +87,21 @@ def test_an_opponent_costs_no_statement(
     assert answering == (1, 1)
 
 
+def test_reads_and_writes_in_a_room(moves: Moves, statements: Statements) -> None:
+    host = moves.open("").player
+    first, opening = statements.of(lambda: moves.start(host, Wish(mode="room", nickname="A")))
+    assert opening == (2, 6)
+    assert first.room is not None
+    wish = Wish(mode="room", code=first.room.code, nickname="B")
+    player = moves.open("").player
+    screen = answer_of(moves.start(player, wish))
+    for _ in range(5):
+        screen, answering = statements.of(lambda: moves.skip(player, screen.round))  # noqa: B023
+        assert answering == (1, 1)
+        screen, going_on = statements.of(lambda: moves.go_on(player, screen.round))  # noqa: B023
+        assert going_on == (1, 1)
+
+
 @pytest.mark.parametrize("mode", ["daily", "challenge"])
 def test_reads_and_writes_of_rounds_that_others_play_too(
     moves: Moves, statements: Statements, mode: str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agl1k_core.benchmarks import Benchmark
@@ -87,3 +89,10 @@ def test_opponents_are_made_once_until_their_rows_change(board: Board) -> None:
 
 def test_without_its_table_a_board_has_no_opponents(absent: Board) -> None:
     assert absent.opponents(fresh=True) is None
+
+
+def test_a_sealed_benchmark_has_no_opponents(database: Database, toy: Benchmark) -> None:
+    sealed = make_board(database, lambda: replace(toy, sealed=True))
+    add_model(sealed, "Near", 0.1)
+    sealed.warm()
+    assert sealed.opponents(fresh=True) == sealed.opponents() == ()
