@@ -22,6 +22,7 @@ from agl1k_core.benchmarks.sources import (
     document_of,
     kind_of,
     left_out_remarks,
+    listed_names,
     read_clips,
     read_dataset,
     read_document,
@@ -192,8 +193,8 @@ def fetched_audio_dir(config: Config) -> Path:
 
 def _unknown(names: Iterable[str], problems: Problems) -> FileRefusedError:
     """The refusal of a file whose fields are those of no known source."""
-    shown_names = ", ".join(shown(name)[:60] for name in sorted(names)[:12]) or "none"
-    found = f"this is no table of a known source; the names of its fields are: {shown_names}"
+    listed = listed_names(names)
+    found = f"this is no table of a known source; the names of its fields are: {listed}"
     todo = "Name the source with --source, or rename the fields; agl1k sources lists them"
     return problems.refusal(Problem(found, todo))
 
@@ -224,7 +225,11 @@ def _of_tagged(folder: Path) -> Benchmark:
     n_files = len(document.records) + len(left_out)
     remarks = left_out_remarks(left_out, n_files)
     if not document.records:
-        raise Agl1kError("\n".join([f"No recording in {shown(folder)} has a place.", *remarks]))
+        found = (
+            f"{shown(folder)} has no {FOLDER_TABLE}, and none of its recordings has a place in its "
+            "tags. Create the table (docs/benchmark-format.md), or give one elsewhere."
+        )
+        raise Agl1kError("\n".join([found, *remarks]))
     read = read_clips(document, TAGGED)
     benchmark = _benchmark(read, TAGGED, name_of_folder(folder), folder)
     remarks += benchmark.remarks

@@ -1,7 +1,7 @@
 """Other people's tables of recordings as clips: one reader each, recognised by shape."""
 
 from .columns import read_columns, with_columns
-from .documents import Document, Record, document_of, read_document
+from .documents import Document, Record, document_of, listed_names, read_document
 from .hub import dataset_name, read_dataset
 from .kinds import HUB, SOURCES, TAGGED, Source, Sourced, kind_of, read_clips
 from .licences import forbidden_copy
@@ -24,6 +24,7 @@ __all__ = [
     "Record",
     "read_document",
     "document_of",
+    "listed_names",
     "read_tagged",
     "left_out_remarks",
     "forbidden_copy",

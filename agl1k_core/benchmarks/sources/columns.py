@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agl1k_core.benchmarks.csv_tables import CsvTable
 from agl1k_core.benchmarks.model import CLASSES
-from agl1k_core.benchmarks.sources.documents import Document
+from agl1k_core.benchmarks.sources.documents import Document, listed_names
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
 
@@ -48,9 +48,9 @@ def renamed_names(names: Iterable[str], columns: Mapping[str, str]) -> dict[str,
     theirs = {name.casefold(): ours for ours, name in columns.items()}
     missing = [name for name in theirs if name not in there]
     if missing:
-        listed = ", ".join(shown(name)[:60] for name in sorted(there)[:20])
         raise Agl1kError(
-            f"There is no column {', '.join(map(shown, missing))}. The columns are {listed}."
+            f"There is no column {', '.join(map(shown, missing))}. "
+            f"The columns are {listed_names(there)}."
         )
     others = {name: f"other {name}" for name in there if name in columns and name not in theirs}
     return theirs | others

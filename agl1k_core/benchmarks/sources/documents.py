@@ -11,6 +11,7 @@ from typing import Any
 from agl1k_core.benchmarks.csv_tables import CsvTable, csv_of, read_rows, read_text
 from agl1k_core.delimited import plain_number
 from agl1k_core.errors import Problem, Problems
+from agl1k_core.file_names import shown
 from agl1k_core.inputs import name_of
 
 #: Names under which an object holds the list of its records.
@@ -218,6 +219,11 @@ def _document(
     beside: Mapping[str, Any] | None = None,
 ) -> Document:
     return Document(path, tuple(records), problems, wrapper, beside or {})
+
+
+def listed_names(names: Iterable[str]) -> str:
+    """The names of fields for a message, at most a dozen."""
+    return ", ".join(shown(name)[:60] for name in sorted(names)[:12]) or "none"
 
 
 def lower_names(item: Mapping[str, Any]) -> dict[str, Any]:

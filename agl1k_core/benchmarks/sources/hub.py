@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -164,7 +165,9 @@ def _commit(wanted: DatasetName) -> str:
 
 def _failure(wanted: DatasetName, error: Exception) -> Agl1kError:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = (lines or [type(error).__name__])[0][:300]
+    # huggingface_hub says what is missing after a line with the status
+    telling = [line for line in lines if not re.match(r"\d{3} \w+ Error", line)]
+    said = (telling or lines or [type(error).__name__])[0].partition(" for url")[0][:300]
     return Agl1kError(
         f"The dataset {shown(wanted.name)} cannot be read: {shown(said).rstrip('.')}. Check its "
         "name and options, the network, and your access (hf auth login)."

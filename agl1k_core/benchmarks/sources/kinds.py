@@ -10,7 +10,7 @@ from typing import Any
 
 from agl1k_core.benchmarks.model import CLASSES, Clip
 from agl1k_core.benchmarks.sources import readers
-from agl1k_core.benchmarks.sources.documents import Document, Record
+from agl1k_core.benchmarks.sources.documents import Document, Record, listed_names
 from agl1k_core.benchmarks.sources.values import (
     from_0_to_360,
     is_nothing,
@@ -177,7 +177,8 @@ def read_clips(document: Document, source: Source) -> Sourced:
     around = _is_0_to_360(placed)
     clips = tuple(_clips(document, source, placed, around))
     if not placed and not document.problems.total:
-        found = f"none of its {len(drafts):,} records has a place"
+        names = listed_names(document.names)
+        found = f"none of its {len(drafts):,} records has a place; their fields are: {names}"
         document.problems.add(Problem(found, f"Give records with {source.needs}"))
     document.problems.raise_if_any()
     return Sourced(clips, tuple(_remarks(document, drafts, placed, around)))

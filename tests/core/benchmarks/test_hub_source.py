@@ -255,6 +255,8 @@ def test_a_dataset_of_the_hub(hub: FakeHub, tmp_path: Path) -> None:
     folder.put("x/a.wav", sound(tmp_path))
     clips = [["b1", 1.25, "CC-BY-NC-4.0"], ["b2", 2.5, "CC-BY-NC-4.0"]]
     size = len(sound(tmp_path))
+    hub.create("ada/text").put("a.txt", b"no table")
+    odd = ("hub:ada/birds?revision=no", "hub:ada/birds?split=train", "hub:ada/text")
     found = read_from(
         hub,
         tmp_path,
@@ -262,11 +264,15 @@ def test_a_dataset_of_the_hub(hub: FakeHub, tmp_path: Path) -> None:
         "hub:ada/folder",
         "hub:ada/birds?recordings=no",
         "hub:ada/no",
+        *odd,
     )
     assert found[0] == [*clips, [size, size]]
     assert found[1] == [["x/a", 1.0, ""], [size]]
     assert found[2] == [*clips, [0, 0]]
-    assert "The dataset ada/no cannot be read" in found[3]
+    assert "The dataset ada/no cannot be read: Repository Not Found. Check its name" in found[3]
+    assert "Revision Not Found" in found[4]
+    assert "has no split 'train'" in found[5]
+    assert "their fields are: " in found[6]
     before = len(hub.requests)
     assert read_from(hub, tmp_path, "hub:ada/birds") == found[:1]
     assert not any("resolve" in path for _, path, _ in hub.requests[before:])

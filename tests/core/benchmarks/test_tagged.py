@@ -224,7 +224,9 @@ def test_recordings_with_one_name_have_keys_of_their_own(tmp_path: Path) -> None
 
 def test_a_folder_without_any_place_is_refused(tmp_path: Path) -> None:
     wav(tmp_path / "a.wav")
-    with pytest.raises(Agl1kError, match=r"No recording in .* has a place\.\n1 of 1 .* a\.wav"):
+    with pytest.raises(
+        Agl1kError, match=r"has no clips.csv, and none of its recordings .*\n1 of 1 .* a\.wav"
+    ):
         load_benchmark(tmp_path)
 
 
