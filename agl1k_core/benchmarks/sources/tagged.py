@@ -33,7 +33,7 @@ _TEXTS = ("description", "comment", "bwfdescription", "note", "notes")
 #: What the names of places have, and points do not; and what points have, and takes do not.
 _WORD = re.compile(r"[^\W\d_]{3}")
 _DECIMALS = re.compile(r"\d[.,]\d\d.*\d[.,]\d\d")
-NO_PLACE = "No place is in the tags"
+_NO_PLACE = "No place is in the tags"
 
 
 class OddPlaceError(Exception):
@@ -62,15 +62,12 @@ def read_tagged(folder: Path) -> tuple[Document, dict[str, LeftOut]]:
     records: list[Record] = []
     left_out: dict[str, LeftOut] = {}
     for path, name in names.items():
-        try:
-            fields = _fields(path)
-        except (Agl1kError, OddPlaceError) as error:
-            left_out[name] = LeftOut(str(error).rstrip("."), isinstance(error, Agl1kError))
-        except RuntimeError as error:  # of the process that reads tags
-            left_out[name] = LeftOut(f"The tags cannot be read: {error}", is_broken=True)
+        read = _read(path)
+        if isinstance(read, LeftOut):
+            left_out[name] = read
         else:
             key = _stem(name) if stems[_stem(name)] == 1 else name
-            records.append(Record({"key": key, "file": name, **fields}))
+            records.append(Record({"key": key, "file": name, **read}))
     return Document(folder, tuple(records), Problems(shown(folder.name))), left_out
 
 
@@ -94,10 +91,17 @@ def _stem(name: str) -> str:
     return name.removesuffix(PurePosixPath(name).suffix)
 
 
-def _fields(path: Path) -> dict[str, str | float]:
-    """The fields of a recording; raises ``OddPlaceError``, or ``Agl1kError`` if it is broken."""
-    tags = common_shelter().written_tags(path)
-    latitude, longitude = place_in(tags)
+def _read(path: Path) -> dict[str, str | float] | LeftOut:
+    """The fields of a recording, or why there are none."""
+    try:
+        tags = common_shelter().written_tags(path)
+        latitude, longitude = place_in(tags)
+    except OddPlaceError as error:
+        return LeftOut(str(error))
+    except Agl1kError as error:
+        return LeftOut(str(error).rstrip("."), is_broken=True)
+    except RuntimeError as error:  # of the process that reads tags
+        return LeftOut(f"The tags cannot be read: {error}", is_broken=True)
     return {
         "latitude": latitude,
         "longitude": longitude,
@@ -135,7 +139,7 @@ def place_in(tags: Tags) -> Point:
     """
     candidate = next(_candidates(tags), None)
     if candidate is None:
-        raise OddPlaceError(NO_PLACE)
+        raise OddPlaceError(_NO_PLACE)
     return _checked(*candidate)
 
 
@@ -145,7 +149,7 @@ def _candidates(tags: Tags) -> Iterator[tuple[str, str, Point | None]]:
         yield name, text, read_point(text)
     for name, text in _of(tags, _PLACES):
         point = read_point(text)
-        if point or not _WORD.search(text):
+        if point or (re.search(r"\d", text) and not _WORD.search(text)):
             yield name, text, point
     yield from _of_two_tags(tags)
     for name, text in _of(tags, _TEXTS):

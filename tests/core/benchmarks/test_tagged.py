@@ -139,7 +139,8 @@ def test_a_comment_of_id3(tmp_path: Path) -> None:
     [
         {"LOCATION": "Porto, Rua 24", "GEO_LOCATION": "41.15;-8.61"},
         {"LATITUDE": "41.15", "LONGITUDE": "-8.61", "LOCATION": "Porto"},
-        {"LOCATION": "+41.15-008.61/"},
+        {"LOCATION": "+41.15-008.61/", "GPS": "on"},
+        {"GPS": "on", "LATITUDE": "41.15", "LONGITUDE": "-8.61"},
         {"LATITUDE": "41,15", "LONGITUDE": "−8,61"},
         {"COMMENT": "41.15, -8.61"},
     ],
