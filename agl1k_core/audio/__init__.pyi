@@ -22,7 +22,8 @@ from .filters import (
 from .inspect import Inspection, Note, Outcome, inspect_recording
 from .levels import Levels, check_limits, levels_of, quiet_cuts
 from .metadata import written_tags
-from .mono import MonoBuffer, NoRoomError, mono_blocks
+from .mono import MonoBuffer, NoRoomError, mono_blocks, resampled
+from .peaks import FRAME_S, LANDMARK_RATE_HZ, Peaks, landmarks
 from .shelter import CrashedError, Shelter, common_shelter
 from .strip import CopyKind, StrippedCopy, can_be_cut, stripped_copy, stripped_parts
 
@@ -48,8 +49,13 @@ __all__ = [
     "Shelter",
     "common_shelter",
     "CrashedError",
+    "FRAME_S",
+    "LANDMARK_RATE_HZ",
+    "Peaks",
+    "landmarks",
     "mono_blocks",
     "MonoBuffer",
+    "resampled",
     "NoRoomError",
     "segment",
     "slowed",

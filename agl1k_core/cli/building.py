@@ -193,6 +193,12 @@ def curate(
             "--min-hours", min=0, help="… unless both times are known and this far apart."
         ),
     ] = SelectionRules.min_hours,
+    copies: Annotated[
+        Literal["drop", "report"],
+        typer.Option(
+            "--copies", help="Recordings that sound the same: keep one of them, or only report."
+        ),
+    ] = "drop",
     max_per_country: Annotated[
         int | None, typer.Option("--max-per-country", min=1, help="Default: no limit.")
     ] = None,
@@ -238,7 +244,8 @@ def curate(
         min_level_variation_db,
         definition,
     )
-    analyzer = Analyzer(limits, None if tagger == "none" else tagger_maker(tagger, weights))
+    make_tagger = None if tagger == "none" else tagger_maker(tagger, weights)
+    analyzer = Analyzer(limits, make_tagger, landmarks=True)
     selection = SelectionRules(target, balance, min_distance_km, min_hours, max_per_country)
     model = Localizability.load(localizability) if localizability else None
     warn_all(model.remarks if model else ())
@@ -250,7 +257,7 @@ def curate(
         curated = curation.curate(
             collection,
             analyzer,
-            curation.Rules(selection, min_duration_s, max_duration_s),
+            curation.Rules(selection, min_duration_s, max_duration_s, copies),
             work or output.with_name(f"{output.name}.work"),
             model=model,
             decisions=read_decisions(output),

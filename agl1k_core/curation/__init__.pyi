@@ -3,6 +3,7 @@
 from .analysis import Analysis, Analyzer, analyze_all
 from .analysis_rows import filter_row, tag_rows, top_tags, write_csv
 from .collection import Collection, open_collection
+from .copies import Copy, find_copies
 from .cutting import CUTS, MAX_S, MIN_S, Cutting, Piece, cut_recordings
 from .decisions import Decision, read_decisions, read_review, write_review
 from .folder import check_output, write_folder
@@ -25,6 +26,8 @@ __all__ = [
     "tag_rows",
     "top_tags",
     "write_csv",
+    "Copy",
+    "find_copies",
     "cut_recordings",
     "Cutting",
     "Piece",

@@ -11,6 +11,7 @@ import json
 import multiprocessing
 import os
 import threading
+from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -24,7 +25,17 @@ from typing import Any
 import numpy as np
 
 from agl1k_core import tagging
-from agl1k_core.audio import AcousticFilters, MonoBuffer, NoRoomError, Outcome, inspect_recording
+from agl1k_core.audio import (
+    LANDMARK_RATE_HZ,
+    AcousticFilters,
+    MonoBuffer,
+    NoRoomError,
+    Outcome,
+    Peaks,
+    inspect_recording,
+    landmarks,
+    resampled,
+)
 from agl1k_core.extras import check
 from agl1k_core.files import sha256_of_file
 from agl1k_core.tagging import FloatArray, Tagger
@@ -62,6 +73,8 @@ class Analysis:
     sound_sha256
         Hash of the decoded sound that was tagged. Copies with other metadata or in another lossless
         format share it. Empty if the file was not tagged.
+    landmarks
+        The ``peaks`` as base64; empty unless the ``Analyzer`` finds them.
     """
 
     outcome: str
@@ -76,11 +89,17 @@ class Analysis:
     tags: Mapping[str, Any] = field(default_factory=dict)
     file_sha256: str = ""
     sound_sha256: str = ""
+    landmarks: str = ""
 
     @property
     def usable(self) -> bool:
         """Whether it is a recording that passes the filters."""
         return self.outcome == Outcome.OK and not self.failures
+
+    @property
+    def peaks(self) -> Peaks:
+        """What ``audio.landmarks`` found; none if it was not asked."""
+        return np.frombuffer(b64decode(self.landmarks), "<u4")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -102,6 +121,8 @@ class Analyzer:
         Files that fail are not tagged. Default: every sound passes.
     make_tagger
         Loads the tagger, once in each process, so it must be picklable. Default: nothing is tagged.
+    landmarks
+        Find the landmarks of files that pass, by which copies are recognized.
 
     Examples
     --------
@@ -111,6 +132,7 @@ class Analyzer:
 
     filters: AcousticFilters | None = None
     make_tagger: Callable[[], Tagger] | None = None
+    landmarks: bool = False
 
     @cached_property
     def tagger(self) -> Tagger | None:
@@ -130,6 +152,8 @@ class Analyzer:
                 "weights_sha256": tagger.weights_sha256,
                 "threshold": tagger.threshold,
             },
+            # absent otherwise, so that results of earlier versions stay usable
+            **({"landmarks": 1} if self.landmarks else {}),
         }
 
     @cached_property
@@ -143,7 +167,7 @@ class Analyzer:
         self.__dict__.pop("tagger", None)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"filters": self.filters, "make_tagger": self.make_tagger}
+        return {name: getattr(self, name) for name in ("filters", "make_tagger", "landmarks")}
 
     def analyze(self, path: Path) -> Analysis:
         """Analyze one file, which is decoded once.
@@ -165,14 +189,21 @@ class Analyzer:
         >>> Analyzer().analyze(Path("missing.wav")).outcome
         'missing'
         """
-        tagger = self.tagger
+        rate_hz = self._rate_hz
         try:
-            with MonoBuffer(tagger.sample_rate_hz) if tagger else nullcontext() as sound:
+            with MonoBuffer(rate_hz) if rate_hz else nullcontext() as sound:
                 return self._analysis(path, sound)
         except NoRoomError:
             raise  # not a property of the file
         except Exception as error:
             return Analysis(FAILED, f"Unexpected {type(error).__name__}: {error}")
+
+    @property
+    def _rate_hz(self) -> int | None:
+        """The rate at which sound is kept until it has passed; None if it is not needed again."""
+        if self.tagger:
+            return self.tagger.sample_rate_hz
+        return LANDMARK_RATE_HZ if self.landmarks else None
 
     def _analysis(self, path: Path, sound: MonoBuffer | None) -> Analysis:
         inspection = inspect_recording(path, sound)
@@ -181,9 +212,13 @@ class Analyzer:
         if inspection.usable and measures and self.filters:
             failures = self.filters.failures(measures)
         tags: dict[str, Any] = {}
-        sound_sha256 = ""
+        sound_sha256 = peaks = ""
         if sound and inspection.usable and not failures:
-            tags, sound_sha256 = self._tagged(sound.blocks(first_channel=inspection.first_channel))
+            first = inspection.first_channel
+            if self.tagger:
+                tags, sound_sha256 = self._tagged(sound.blocks(first_channel=first))
+            if self.landmarks:
+                peaks = _landmarks(sound.blocks(first_channel=first), sound.sample_rate_hz)
         return Analysis(
             outcome=str(inspection.outcome),
             message=inspection.message,
@@ -197,6 +232,7 @@ class Analyzer:
             tags=tags,
             file_sha256=sha256_of_file(path) if inspection.usable else "",
             sound_sha256=sound_sha256,
+            landmarks=peaks,
         )
 
     def _tagged(self, blocks: Iterator[FloatArray]) -> tuple[dict[str, Any], str]:
@@ -205,6 +241,11 @@ class Analyzer:
         hashed = _Hashed(blocks)
         tags = tagging.summary_of_blocks(hashed, self.tagger)
         return tags, hashed.digest.hexdigest()
+
+
+def _landmarks(blocks: Iterator[FloatArray], rate_hz: int) -> str:
+    peaks = landmarks(resampled(blocks, rate_hz, LANDMARK_RATE_HZ))
+    return b64encode(peaks.astype("<u4").tobytes()).decode()
 
 
 class _Hashed:

@@ -224,6 +224,7 @@ def _report_row(item: Judged, curated: Curated, copy: StrippedCopy | None) -> di
         **{name: analysis_rows.number(analysis.measures.get(name)) for name in _MEASURES},
         **{name: analysis_rows.number(clip.classes.get(name)) for name in CLASSES},
         "tags": analysis_rows.top_tags(analysis),
+        "copy_of": item.copy_of,
         "sound_sha256": analysis.sound_sha256 or analysis.file_sha256,
     }
 

@@ -7,15 +7,17 @@ model, clips are neither excluded nor ranked by it, and the summary says so.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from agl1k_core.benchmarks import CLASSES, PRESENT_FROM, Clip
 from agl1k_core.curation import results_cache
 from agl1k_core.curation.analysis import Analysis, Analyzer, analyze_all
 from agl1k_core.curation.collection import Collection, licence_refusal
+from agl1k_core.curation.copies import Copy, find_copies, groups
 from agl1k_core.curation.results_cache import ResultsCache
 from agl1k_core.curation.selection import Candidate, Reason, SelectionRules, Verdict, select
 from agl1k_core.errors import Agl1kError
@@ -34,6 +36,8 @@ ROOT_OF_CLASS = {
 }
 KEEP, REJECT = "keep", "reject"
 
+CopiesRule = Literal["drop", "report"]
+
 #: ``analyze_all``, or a function with the same parameters and results.
 AnalyzeAll = Callable[..., Iterable[tuple[Path, Analysis]]]
 
@@ -48,11 +52,15 @@ class Rules:
         Target, balance, distances and limits.
     min_duration_s, max_duration_s
         Limits of duration in seconds. Default: none.
+    copies
+        Whether copies found by their landmarks count as the same recording, or are only reported.
+        Needs an ``Analyzer`` with ``landmarks``.
     """
 
     selection: SelectionRules = field(default_factory=SelectionRules)
     min_duration_s: float = 0.0
     max_duration_s: float | None = None
+    copies: CopiesRule = "drop"
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,8 @@ class Judged:
         Whether the clip is in, and why.
     localizability
         Its score, if there is a model.
+    copy_of
+        With which clips it has its sound in common, found by landmarks; a sentence for each.
     """
 
     clip: Clip
@@ -78,6 +88,7 @@ class Judged:
     analysis: Analysis
     verdict: Verdict
     localizability: float | None = None
+    copy_of: str = ""
 
 
 @dataclass(frozen=True)
@@ -181,9 +192,20 @@ def curate(
         for key, clip in clips.items()
         if key not in verdicts
     ]
-    verdicts |= select(_with_countries(candidates, collection), rules.selection)
+    copies = _copies(candidates, analyses)
+    told = _told(copies)
+    if rules.copies == "drop":
+        candidates = _united(candidates, copies)
+    verdicts |= select(_with_countries(candidates, collection), rules.selection, told)
     judged = tuple(
-        Judged(clip, collection.files[key], analyses[key], verdicts[key], scores.get(key))
+        Judged(
+            clip,
+            collection.files[key],
+            analyses[key],
+            verdicts[key],
+            scores.get(key),
+            told.get(key, ""),
+        )
         for key, clip in clips.items()
     )
     return Curated(collection, judged, _provenance(analyzer, rules, model))
@@ -303,6 +325,30 @@ def _candidate(
     )
 
 
+def _copies(candidates: list[Candidate], analyses: Mapping[str, Analysis]) -> list[Copy]:
+    found = {one.key: analyses[one.key] for one in candidates}
+    peaks = {key: analysis.peaks for key, analysis in found.items()}
+    return find_copies(peaks, {key: item.duration_s or 0.0 for key, item in found.items()})
+
+
+def _told(copies: list[Copy]) -> dict[str, str]:
+    """What each copy has in common with others."""
+    sentences: dict[str, list[str]] = defaultdict(list)
+    for copy in copies:
+        for key in (copy.a, copy.b):
+            sentences[key].append(copy.sentence(key))
+    return {key: " ".join(said) for key, said in sentences.items()}
+
+
+def _united(candidates: list[Candidate], copies: list[Copy]) -> list[Candidate]:
+    """Candidates in which copies share the hash of their sound."""
+    by_key = {one.key: one for one in candidates}
+    bytewise: dict[str, str] = {}
+    same = [(bytewise.setdefault(one.sound, one.key), one.key) for one in candidates]
+    first = groups(by_key, [*same, *((copy.a, copy.b) for copy in copies)])
+    return [replace(one, sound=by_key[first[one.key]].sound) for one in candidates]
+
+
 def _with_countries(candidates: list[Candidate], collection: Collection) -> list[Candidate]:
     """Candidates with the codes of their countries, which unite spellings of a name."""
     benchmark = collection.benchmark
@@ -317,6 +363,7 @@ def _provenance(analyzer: Analyzer, rules: Rules, model: Localizability | None) 
             **vars(rules.selection),
             "min_duration_s": rules.min_duration_s,
             "max_duration_s": rules.max_duration_s,
+            "copies": rules.copies if analyzer.landmarks else None,
         },
         "localizability": model.to_dict() if model else None,
     }

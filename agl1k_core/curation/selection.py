@@ -12,7 +12,7 @@ import hashlib
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -152,7 +152,9 @@ class SelectionRules:
             raise Agl1kError("\n".join(problems))
 
 
-def select(candidates: Sequence[Candidate], rules: SelectionRules) -> dict[str, Verdict]:
+def select(
+    candidates: Sequence[Candidate], rules: SelectionRules, links: Mapping[str, str] | None = None
+) -> dict[str, Verdict]:
     """Choose among candidates.
 
     Parameters
@@ -161,6 +163,8 @@ def select(candidates: Sequence[Candidate], rules: SelectionRules) -> dict[str, 
         Clips; their order does not matter.
     rules
         Target, balance, distances and limits.
+    links
+        For a clip, how its sound is known to be that of another one, for its verdict.
 
     Returns
     -------
@@ -185,7 +189,7 @@ def select(candidates: Sequence[Candidate], rules: SelectionRules) -> dict[str, 
     left = [candidate for candidate in candidates if candidate.key not in verdicts]
     if len({candidate.speech for candidate in left}) < 2:
         rules = replace(rules, balanced=False)  # a single kind cannot be balanced
-    selection = _Selection(sorted(left, key=lambda one: one.key), rules)
+    selection = _Selection(sorted(left, key=lambda one: one.key), rules, links or {})
     while (chosen := selection.next()) is not None:
         selection.take(chosen)
     return {**verdicts, **selection.verdicts()}
@@ -211,9 +215,12 @@ def _contradictions(candidates: Iterable[Candidate], rules: SelectionRules) -> d
 class _Selection:
     """The clips taken so far, and those that may still be taken."""
 
-    def __init__(self, candidates: Sequence[Candidate], rules: SelectionRules) -> None:
+    def __init__(
+        self, candidates: Sequence[Candidate], rules: SelectionRules, links: Mapping[str, str]
+    ) -> None:
         self._candidates = candidates
         self._rules = rules
+        self._links = links
         self._taken: list[Candidate] = []
         self._out: dict[str, Verdict] = {}
         self._of_country: Counter[str] = Counter()
@@ -281,7 +288,7 @@ class _Selection:
         self._of_group[self._group(chosen)] += 1
         self._out[chosen.key] = Verdict(Reason.SELECTED)
         for other in self._same[chosen.sound]:
-            detail = f"It is the same recording as {chosen.key}."
+            detail = _same(chosen, other, self._links)
             self._out.setdefault(other.key, Verdict(Reason.SAME_RECORDING, detail))
         for other, distance_km in self._neighbours.of(chosen):
             known = chosen.recorded and other.recorded
@@ -305,6 +312,19 @@ class _Selection:
             return Verdict(Reason.COUNTRY_FULL, f"Its country already has {most} clips.")
         other = "non-speech" if candidate.speech else "speech"
         return Verdict(Reason.NOT_NEEDED, f"No {other} is left to balance it.")
+
+
+def _same(chosen: Candidate, other: Candidate, links: Mapping[str, str]) -> str:
+    """That a clip is the same recording as a chosen one, how that is known, and why not this."""
+    why = "a hash of the keys decided between the two"
+    if chosen.wanted and not other.wanted:
+        why = "a person decided to keep that one"
+    elif chosen.rank > other.rank:
+        why = "that one has the higher localizability"
+    elif chosen.rank < other.rank or chosen.speech != other.speech:
+        why = "that one was needed first for the balance"
+    told = f" {links[other.key]}" if other.key in links else ""
+    return f"It is the same recording as {chosen.key}; {why}.{told}"
 
 
 def _preference(candidate: Candidate) -> tuple[bool, float, str]:
