@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -46,8 +47,8 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "continent": ("continent",),
 }  # fmt: skip
 #: Marks of recordings that may not be changed.
-_FORBIDS = ("no_derivatives", "no_derivs", "noderivatives", "noderivs", "nd", "no-derivatives")
-_ALLOWS = ("adapt", "adaptable", "derivatives", "derivatives_allowed")
+_FORBIDS = re.compile(r"(?:is[-_ ]?)?(?:nd|no[-_ ]?(?:deriv|adapt)\w*)")
+_ALLOWS = re.compile(r"(?:allows?[-_ ]?)?(?:adapt(?:able|ations?)?|deriv\w*)(?:[-_ ]?allowed)?")
 #: Fields that may hold both coordinates.
 POINTS = ("coordinates", "location", "geo", "gps", "geotag", "position")
 
@@ -94,8 +95,9 @@ def _lists(record: Record) -> dict[str, list[float]]:
 
 def _is_adaptable(fields: Mapping[str, Any]) -> bool:
     """Whether no mark says that the recording may not be changed."""
-    forbidden = any(_is_true(fields.get(name)) for name in _FORBIDS)
-    return not forbidden and not any(_is_false(fields.get(name)) for name in _ALLOWS)
+    forbidden = any(_is_true(value) for name, value in fields.items() if _FORBIDS.fullmatch(name))
+    denied = (_is_false(value) for name, value in fields.items() if _ALLOWS.fullmatch(name))
+    return not forbidden and not any(denied)
 
 
 def _point_in(fields: Mapping[str, Any]) -> Any:
@@ -257,4 +259,10 @@ def _is_true(value: Any) -> bool:
 
 
 def _is_false(value: Any) -> bool:
-    return value is False or text_of(value).casefold() in {"false", "no", "0"}
+    return value is False or text_of(value).casefold() in {
+        "false",
+        "no",
+        "0",
+        "forbidden",
+        "not allowed",
+    }

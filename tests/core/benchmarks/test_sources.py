@@ -140,6 +140,30 @@ def test_aporee_and_its_mark(tmp_path: Path) -> None:
     assert second.licence == "CC BY-NC 4.0, no derivatives"
 
 
+@pytest.mark.parametrize(
+    ("mark", "forbids"),
+    [
+        ({"no_derivatives": True}, True),
+        ({"No-Derivs": "yes"}, True),
+        ({"nd": 1}, True),
+        ({"is_nd": "true"}, True),
+        ({"derivatives": "no"}, True),
+        ({"derivatives_allowed": False}, True),
+        ({"adaptations": "forbidden"}, True),
+        ({"adapt": None}, False),
+        ({"nd": 0}, False),
+        ({"derivatives": "yes"}, False),
+        ({"no_derivatives": False}, False),
+        ({"adapted_from": False}, False),
+    ],
+)
+def test_marks_of_recordings_that_may_not_be_changed(
+    tmp_path: Path, mark: dict[str, object], forbids: bool
+) -> None:
+    (clip,) = loaded(tmp_path / "metadata.jsonl", [{**APOREE, "adapt": True} | mark]).clips
+    assert bool(forbidden_copy(clip.licence)) is forbids
+
+
 def test_soundingearth_and_audiofolder(tmp_path: Path) -> None:
     earth = (
         "key,longitude,latitude,mp3name,title,creator,licenseurl,date\n"
