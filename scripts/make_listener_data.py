@@ -101,15 +101,15 @@ def land() -> list[list[float]]:
 def main() -> None:
     """Write both files and print their sizes."""
     countries = speakers()
-    _write("speakers.json", {"names": names(countries), "countries": countries})
-    _write("land.json", {"rings": land()})
+    _write("listener", "speakers.json", {"names": names(countries), "countries": countries})
+    _write("places", "land.json", {"rings": land()})
 
 
-def _write(name: str, content: dict[str, Any]) -> None:
+def _write(room: str, name: str, content: dict[str, Any]) -> None:
     about = {"_about": "Written by scripts/make_listener_data.py, which names the sources."}
     text = json.dumps(about | content, ensure_ascii=False, separators=(",", ":"))
     text = text.replace("},", "},\n").replace("],[", "],\n[")  # lines that can be compared
-    path = Path(str(resources.files("agl1k_core"))) / "listener" / "data" / name
+    path = Path(str(resources.files("agl1k_core"))) / room / "data" / name
     path.write_text(text + "\n", "utf-8")
     print(f"{name:15} {len(text) / 1000:6.0f} kB")
 

@@ -5,6 +5,7 @@ from .download import UnreachableError
 from .fetch import FetchOutcome, fetch_recording, fetch_recordings
 from .model import CLASSES, FEWEST_SEALED, PRESENT_FROM, SUBSET_CLASSES, Benchmark, Clip, LeftOut
 from .opening import KINDS, fetched_audio_dir, load_table, open_table, path_and_kind
+from .out_of_play import OUT_OF_PLAY
 from .recordings import SUFFIXES, find_recording, recording_name, recordings_in
 from .registry import (
     Registry,
@@ -13,7 +14,7 @@ from .registry import (
     open_registry,
     published_table,
 )
-from .sources import forbidden_copy, read_columns, recorded_text, time_of
+from .sources import forbidden_copy, licence_name, read_columns, recorded_text, time_of
 from .tables import (
     CREDITS,
     FOLDER_INFO,
@@ -45,6 +46,8 @@ __all__ = [
     "path_and_kind",
     "read_columns",
     "forbidden_copy",
+    "licence_name",
+    "OUT_OF_PLAY",
     "recorded_text",
     "time_of",
     "FOLDER_TABLE",

@@ -27,9 +27,11 @@ from agl1k_core.benchmarks.sources import (
     read_dataset,
     read_document,
     read_tagged,
+    table_of,
     with_columns,
 )
 from agl1k_core.benchmarks.tables import (
+    FOLDER_INFO,
     FOLDER_TABLE,
     PUBLISHED_SLUG,
     name_of_folder,
@@ -144,6 +146,8 @@ def open_table(
     if kind == TAGGED.name:
         return _of_tagged(path), None
     found = with_columns(read_document(path), columns or {})
+    if isinstance(found, Document) and not kind and _is_own(found, path.parent):
+        found = table_of(found)
     if isinstance(found, CsvTable):
         return _of_table(found, config, kind, recordings)
     if kind in (_OWN, PUBLISHED_SLUG):
@@ -213,8 +217,20 @@ def _of_dataset(
 ) -> Benchmark:
     wanted = dataset_name(str(path), columns)
     document, audio_dir = read_dataset(wanted, config.data_dir)
+    if _is_own(document, audio_dir):
+        return _of_own_dataset(document, audio_dir, recordings)
     benchmark = _benchmark(read_clips(document, HUB), HUB, wanted.last, wanted.path)
     return replace(benchmark, audio_dir=recordings or audio_dir)
+
+
+def _is_own(document: Document, folder: Path) -> bool:
+    """Whether a dataset is a benchmark folder with another table than ``clips.csv``."""
+    return (folder / FOLDER_INFO).is_file() and {"key", "file"} <= document.names
+
+
+def _of_own_dataset(document: Document, folder: Path, recordings: Path | None) -> Benchmark:
+    benchmark = read_folder(folder, table_of(document))
+    return replace(benchmark, audio_dir=recordings) if recordings else benchmark
 
 
 def _of_tagged(folder: Path) -> Benchmark:

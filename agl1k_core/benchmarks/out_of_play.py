@@ -14,7 +14,7 @@ from agl1k_core.benchmarks.csv_tables import TableRow, missing_column, read_rows
 from agl1k_core.benchmarks.model import Clip
 from agl1k_core.errors import Problem, Problems
 
-LIST_FILE = "out_of_play.csv"
+OUT_OF_PLAY = "out_of_play.csv"
 _COLUMNS = ("key", "project", "reason")
 
 
@@ -38,9 +38,9 @@ def read_out_of_play(
         With every line that is wrong, or that fits no clip.
     """
     by_key = {clip.key: clip for clip in clips}
-    ours = Path(str(files("agl1k_core.benchmarks") / "data" / f"{slug}_{LIST_FILE}"))
+    ours = Path(str(files("agl1k_core.benchmarks") / "data" / f"{slug}_{OUT_OF_PLAY}"))
     found = _listed(ours, by_key, must_fit=False)
-    return {**found, **(_listed(folder / LIST_FILE, by_key, must_fit=True) if folder else {})}
+    return {**found, **(_listed(folder / OUT_OF_PLAY, by_key, must_fit=True) if folder else {})}
 
 
 def _listed(path: Path, clips: Mapping[str, Clip], *, must_fit: bool) -> dict[str, str]:

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agl1k_core import listener
+from agl1k_core import places
 from agl1k_core.extras import Deferred, need
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _add_title(world: Any, evaluation: Evaluation, shown: pd.DataFrame) -> None:
 
 
 def _land() -> Any:
-    polygons = [[ring.tolist()] for ring in listener.land_rings()]
+    polygons = [[ring.tolist()] for ring in places.land_rings()]
     style = {"color": "#b9b3a3", "weight": 0.6, "fillColor": _LAND, "fillOpacity": 1}
     return folium.GeoJson(
         {"type": "MultiPolygon", "coordinates": polygons},

@@ -15,6 +15,7 @@ from agl1k_core.cli import (
     building,
     causes,
     cutting,
+    exporting,
     fetching,
     inspecting,
     listening,
@@ -43,6 +44,7 @@ app.add_typer(inspecting.app)
 app.add_typer(publishing.app)
 app.add_typer(cutting.app)
 app.add_typer(building.app)
+app.add_typer(exporting.app)
 app.add_typer(serving.app)
 app.add_typer(localizability.app, name="localizability")
 app.add_typer(wandering.app, name="wander")

@@ -5,10 +5,12 @@ from .analysis_rows import filter_row, tag_rows, top_tags, write_csv
 from .collection import Collection, open_collection
 from .copies import Copy, find_copies
 from .cutting import CUTS, MAX_S, MIN_S, Cutting, Piece, cut_recordings
+from .dataset import Exported, export_dataset
 from .decisions import Decision, read_decisions, read_review, write_review
 from .folder import check_output, write_folder
 from .pipeline import KEEP, REJECT, Curated, Rules, analyze_collection, curate
 from .presences import presences_of
+from .pushing import push_dataset
 from .ray_analysis import analyze_on_ray
 from .selection import Candidate, Reason, SelectionRules, select
 from .summary import localizability_line, summary_lines
@@ -28,6 +30,9 @@ __all__ = [
     "write_csv",
     "Copy",
     "find_copies",
+    "export_dataset",
+    "Exported",
+    "push_dataset",
     "cut_recordings",
     "Cutting",
     "Piece",

@@ -3,7 +3,6 @@
 from .belief import Heard, Pin, believe, likely_countries, pin, pin_at, reason_for, spoken
 from .ears import MAX_SECONDS, Ears, SpeechDetector
 from .grid import Grid, land_grid
-from .land import coast_km, land_rings
 from .languages import language_name, talk_shares
 from .listening import NAME, Listened, listen, prediction, recordings_to_hear
 from .pictures import belief_map, map_of
@@ -35,8 +34,6 @@ __all__ = [
     "rules",
     "Grid",
     "land_grid",
-    "coast_km",
-    "land_rings",
     "stored_predictions",
     "Stored",
     "NAME",

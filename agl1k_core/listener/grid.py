@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agl1k_core import places
-from agl1k_core.listener.land import coast_km, land_in_row
+from agl1k_core.places import coast_km, land_in_row
 
 FloatArray = npt.NDArray[np.float64]
 Texts = npt.NDArray[np.str_]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from agl1k_core.listener.belief import Heard, Pin, believe, pin, pin_at, reason_for
 from agl1k_core.listener.grid import CELL_DEGREES, Grid, land_grid
-from agl1k_core.listener.land import land_rings
+from agl1k_core.places import land_path
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -106,16 +106,7 @@ def _y(lat: float) -> float:
 
 @cache
 def _outline() -> str:
-    """The path of all land; rings that cross the date line are drawn on both sides."""
-    lines = []
-    for ring in land_rings():
-        shifts = [0.0]
-        shifts += [-360.0] if ring[:, 0].max() > 180 else []
-        shifts += [360.0] if ring[:, 0].min() < -180 else []
-        for shift in shifts:
-            points = (f"{_x(lon + shift):.1f} {_y(lat):.1f}" for lon, lat in ring)
-            lines.append(f"M{'L'.join(points)}Z")
-    return "".join(lines)
+    return land_path(_x, _y)
 
 
 def _cells(belief: FloatArray, grid: Grid) -> list[str]:

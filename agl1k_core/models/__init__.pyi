@@ -9,7 +9,15 @@ from .dialects import Dialect
 from .endpoint import Endpoint, Model
 from .events import EventLister, KnownPresences, TaggedEvents
 from .hook import LocalModel, load_function
-from .hub_files import EVAL_FILE, RESULTS_FILE, HubTarget, eval_file, results_file
+from .hub_files import (
+    EVAL_FILE,
+    RESULTS_FILE,
+    HubTarget,
+    eval_file,
+    is_repository,
+    results_file,
+    yaml_text,
+)
 from .messages import Message, Picture, Sound
 from .plans import AgentPlan
 from .prompts import Prompt, agent_prompt, default_prompt, read_prompt
@@ -90,6 +98,8 @@ __all__ = [
     "bundled",
     "submittable",
     "HubTarget",
+    "is_repository",
+    "yaml_text",
     "eval_file",
     "results_file",
     "EVAL_FILE",

@@ -26,6 +26,11 @@ _DECIMALS = 4
 _REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 
 
+def is_repository(name: str) -> bool:
+    """Whether a name has the form OWNER/NAME of a repository on the Hub."""
+    return bool(_REPOSITORY.fullmatch(name))
+
+
 @dataclass(frozen=True)
 class HubTarget:
     """Where results belong.
@@ -51,7 +56,7 @@ class HubTarget:
         problems = [
             f"{option} {name!r} is not the name of a repository. Give OWNER/NAME."
             for option, name in (("--dataset", self.dataset), ("--model-repo", self.model))
-            if not _REPOSITORY.fullmatch(name)
+            if not is_repository(name)
         ]
         if self.revision and not re.fullmatch(r"[0-9a-f]{40}", self.revision):
             problems.append(
@@ -79,7 +84,7 @@ def eval_file(benchmark: Benchmark) -> str:
         "place, scored by agl1k under the protocol strict."
     )
     tasks = [{"id": task, "config": "default", "split": "test"} for task in TASKS]
-    return _yaml(
+    return yaml_text(
         {
             "name": benchmark.name,
             "description": description,
@@ -110,7 +115,7 @@ def results_file(
     """
     target.check()
     shared = _shared(target, provenance or {}) | {"notes": _notes(evaluation, provenance or {})}
-    return _yaml([_entry(task, evaluation, target) | shared for task in TASKS])
+    return yaml_text([_entry(task, evaluation, target) | shared for task in TASKS])
 
 
 def _entry(task: str, evaluation: Evaluation, target: HubTarget) -> dict[str, Any]:
@@ -154,7 +159,7 @@ def _notes(evaluation: Evaluation, provenance: Mapping[str, Any]) -> str:
 # --- YAML ----------------------------------------------------------------------------------------
 
 
-def _yaml(tree: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> str:
+def yaml_text(tree: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> str:
     """Plain data as YAML; texts are in double quotes, which YAML takes from JSON."""
     return "\n".join(_lines(tree)) + "\n"
 
@@ -169,7 +174,8 @@ def _lines(tree: Any) -> Iterator[str]:
                 yield f"{name}: {_scalar(value)}"
     else:
         for item in tree:
-            first, *rest = _lines(item)
+            nested = isinstance(item, Mapping | list)
+            first, *rest = _lines(item) if nested else [_scalar(item)]
             yield f"- {first}"
             yield from (f"  {line}" for line in rest)
 

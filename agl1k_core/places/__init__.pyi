@@ -20,6 +20,7 @@ from .geodesy import (
     pair_km,
     unit_vectors,
 )
+from .land import coast_km, land_in_row, land_path, land_rings
 from .names import (
     canonical_city,
     canonical_continent,
@@ -56,4 +57,8 @@ __all__ = [
     "unit_vectors",
     "great_circle_km",
     "EARTH_KM",
+    "coast_km",
+    "land_rings",
+    "land_in_row",
+    "land_path",
 ]

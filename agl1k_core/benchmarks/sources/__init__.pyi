@@ -1,10 +1,10 @@
 """Other people's tables of recordings as clips: one reader each, recognised by shape."""
 
 from .columns import read_columns, with_columns
-from .documents import Document, Record, document_of, listed_names, read_document
+from .documents import Document, Record, document_of, listed_names, read_document, table_of
 from .hub import dataset_name, read_dataset
 from .kinds import HUB, SOURCES, TAGGED, Source, Sourced, kind_of, read_clips
-from .licences import forbidden_copy
+from .licences import forbidden_copy, licence_name
 from .tagged import left_out_remarks, read_tagged
 from .values import recorded_text, time_of
 
@@ -23,11 +23,13 @@ __all__ = [
     "Document",
     "Record",
     "read_document",
+    "table_of",
     "document_of",
     "listed_names",
     "read_tagged",
     "left_out_remarks",
     "forbidden_copy",
+    "licence_name",
     "recorded_text",
     "time_of",
 ]

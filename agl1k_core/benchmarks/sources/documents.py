@@ -109,6 +109,21 @@ def document_of(table: CsvTable) -> Document:
     return Document(table.path, tuple(records), problems, is_json=False)
 
 
+def table_of(document: Document) -> CsvTable:
+    """Records as a table of text, numbers with all their digits; raises ``FileRefusedError``."""
+    document.problems.raise_if_any()
+    header = [*dict.fromkeys(name for record in document.records for name in record.fields)]
+    rows = (
+        (record.line or record.number or 0, [_text(record.fields.get(name)) for name in header])
+        for record in document.records
+    )
+    return CsvTable(document.path, header, tuple(rows))
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else repr(value)
+
+
 def _cell(text: str, decimal_comma: bool) -> str:
     plain = plain_number(text, decimal_comma=decimal_comma)
     try:

@@ -36,6 +36,8 @@ else:
     datasets = Deferred("datasets")
     huggingface_hub = Deferred("huggingface_hub")
 
+#: Files of a benchmark folder that are read beside its table.
+BESIDE = ("benchmark.json", "out_of_play.csv", "tags.json")
 _ROWS, _AUDIO = "rows.jsonl", "audio"
 _OPTIONS = ("split", "config", "revision", "recordings")
 #: Rows of Parquet in memory at once, each with its sound.
@@ -177,11 +179,12 @@ def _failure(wanted: DatasetName, error: Exception) -> Agl1kError:
 def _bring(wanted: DatasetName, state: str, folder: Path) -> None:
     """Write the rows, and the recordings one by one; the rows come last, when all is there."""
     make_folder(folder / _AUDIO)
-    licence = _licence(wanted)
     try:
+        own = _bring_beside(wanted, state, folder / _AUDIO)
+        licence = "" if own else _licence(wanted)
         with replacing(folder / _ROWS) as part, part.open("w", encoding="utf-8") as file:
             for row in _rows(wanted, state):
-                fields = _brought(row, wanted, folder / _AUDIO)
+                fields = _brought(row, wanted, folder / _AUDIO, own)
                 if licence and is_nothing(common(Record(fields))["licence"]):
                     fields["licence"] = licence
                 file.write(json.dumps(fields, default=str) + "\n")
@@ -193,6 +196,28 @@ def _bring(wanted: DatasetName, state: str, folder: Path) -> None:
         with suppress(OSError):  # they are not empty
             (folder / _AUDIO).rmdir()
             folder.rmdir()
+
+
+def _bring_beside(wanted: DatasetName, state: str, folder: Path) -> bool:
+    """Bring the files of a benchmark folder that are beside its table; whether it is one."""
+    for name in BESIDE:
+        content = _file_of(wanted, state, name)
+        if content is not None:
+            write_atomically(folder / name, content)
+    return (folder / BESIDE[0]).is_file()
+
+
+def _file_of(wanted: DatasetName, state: str, name: str) -> bytes | None:
+    if wanted.path:
+        beside = wanted.path / name
+        return beside.read_bytes() if beside.is_file() else None
+    try:
+        path = huggingface_hub.hf_hub_download(
+            wanted.name, name, repo_type="dataset", revision=state
+        )
+    except huggingface_hub.errors.EntryNotFoundError:
+        return None
+    return Path(path).read_bytes()
 
 
 def _licence(wanted: DatasetName) -> str:
@@ -273,14 +298,18 @@ class _Sound(NamedTuple):
     path: str
 
 
-def _brought(row: dict[str, Any], wanted: DatasetName, folder: Path) -> dict[str, Any]:
-    """The fields of a row, with the name of its recording, which is written to ``folder``."""
+def _brought(row: dict[str, Any], wanted: DatasetName, folder: Path, own: bool) -> dict[str, Any]:
+    """The fields of a row, with the name of its recording, which is written to ``folder``.
+
+    ``own``: the dataset is a benchmark folder, whose column ``file`` stays as it is.
+    """
     number = row.pop("row")
     sounds = {name: _sound_of(value) for name, value in row.items()}
     fields = {name: _plain(value) for name, value in row.items() if sounds[name] is None}
     sound = next((one for _, one in sorted(sounds.items(), key=_in_order) if one), None)
     if sound:
-        fields["file"] = _name_in_dataset(sound.path, wanted)
+        name = _name_in_dataset(sound.path, wanted)
+        fields["file"] = (own and text_of(fields.get("file"))) or name
     fields["key"] = text_of(common(Record(fields))["key"]) or f"row-{number:06}"
     if sound and wanted.recordings:
         _write(sound, fields, wanted, folder)

@@ -7,14 +7,14 @@ import pytest
 import shapely
 
 from agl1k_core import places
-from agl1k_core.listener import coast_km, land, land_grid, talk_shares
+from agl1k_core.listener import land_grid, talk_shares
 from agl1k_core.listener.languages import language_name
 
 
 @pytest.fixture(scope="module")
 def outlines() -> shapely.Geometry:
     """All land, also where a ring runs past ±180°."""
-    rings = [shapely.Polygon(ring).buffer(0) for ring in land.land_rings()]
+    rings = [shapely.Polygon(ring).buffer(0) for ring in places.land_rings()]
     shifted = [shapely.affinity.translate(ring, x) for ring in rings for x in (-360, 0, 360)]
     outline = shapely.union_all(shifted)
     shapely.prepare(outline)
@@ -26,7 +26,7 @@ def test_land_is_where_the_outlines_are(outlines: shapely.Geometry) -> None:
     for lat in [*rng.uniform(-85, 83, 40), 65.01, -16.5]:  # Chukotka and Fiji are at ±180°
         lons = rng.uniform(-180, 180, 300)
         expected = shapely.contains_xy(outlines, lons, np.full(300, lat))
-        found = land.land_in_row(float(lat), lons)
+        found = places.land_in_row(float(lat), lons)
         holes = {round(float(x)) for x in lons[found != expected]}
         assert holes <= set(range(46, 56))  # the Caspian Sea, which the union fills
 
@@ -79,7 +79,7 @@ def test_the_scores_are_geoscores() -> None:
 
 def test_the_coast_is_as_far_as_it_is() -> None:
     # Madrid to the Bay of Biscay, Brussels to the North Sea, Lagos
-    found = coast_km([40.42, 50.85, 6.45], [-3.70, 4.35, 3.40])
+    found = places.coast_km([40.42, 50.85, 6.45], [-3.70, 4.35, 3.40])
     assert found == pytest.approx([310, 90, 10], abs=35)
 
 

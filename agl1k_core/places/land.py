@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
 
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
-from agl1k_core.places import great_circle_km, unit_vectors
+from agl1k_core.places.geodesy import great_circle_km, unit_vectors
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -24,8 +25,29 @@ def land_rings() -> tuple[FloatArray, ...]:
 
     Longitudes go on past ±180° where a ring crosses the date line.
     """
-    text = (resources.files("agl1k_core.listener") / "data" / "land.json").read_text("utf-8")
+    text = (resources.files("agl1k_core.places") / "data" / "land.json").read_text("utf-8")
     return tuple(np.array(ring).reshape(-1, 2) for ring in json.loads(text)["rings"])
+
+
+def land_path(x: Callable[[float], float], y: Callable[[float], float]) -> str:
+    """The data of an SVG path of all land.
+
+    Rings that cross the date line are drawn on both sides.
+
+    Parameters
+    ----------
+    x, y
+        Where a longitude and a latitude, in degrees, are in the picture.
+    """
+    lines = []
+    for ring in land_rings():
+        shifts = [0.0]
+        shifts += [-360.0] if ring[:, 0].max() > 180 else []
+        shifts += [360.0] if ring[:, 0].min() < -180 else []
+        for shift in shifts:
+            points = (f"{x(lon + shift):.1f} {y(lat):.1f}" for lon, lat in ring)
+            lines.append(f"M{'L'.join(points)}Z")
+    return "".join(lines)
 
 
 def land_in_row(lat: float, lons: FloatArray) -> npt.NDArray[np.bool_]:
