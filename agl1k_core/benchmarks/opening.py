@@ -147,7 +147,7 @@ def open_table(
         return _of_tagged(path), None
     found = with_columns(read_document(path), columns or {})
     if isinstance(found, Document) and not kind and _is_own(found, path.parent):
-        found = table_of(found)
+        found, kind = table_of(found), _OWN
     if isinstance(found, CsvTable):
         return _of_table(found, config, kind, recordings)
     if kind in (_OWN, PUBLISHED_SLUG):

@@ -88,7 +88,7 @@ def export_dataset(
         the folder cannot be written.
     """
     _check(out, benchmark, layout)
-    if with_truth and _own_info(benchmark).get("sealed") is True:
+    if with_truth and benchmark.sealed:
         raise Agl1kError(f"{benchmark.name} is sealed: its places are secret. Add --without-truth.")
     refusals = {clip.key: licence_refusal(clip) for clip in benchmark.clips}
     left_out = {key: refusal for key, refusal in refusals.items() if refusal}

@@ -401,6 +401,21 @@ def test_licences_may_forbid_every_clip(tmp_path: Path) -> None:
 
 def test_the_places_of_a_sealed_benchmark_are_not_written(odd: Benchmark, tmp_path: Path) -> None:
     (tmp_path / "odd" / "benchmark.json").write_text(json.dumps({**INFO, "sealed": True}))
+    sealed = read_folder(tmp_path / "odd")
     with pytest.raises(Agl1kError, match="sealed: its places are secret"):
-        export_dataset(odd, tmp_path / "out")
-    export_dataset(odd, tmp_path / "out", with_truth=False)
+        export_dataset(sealed, tmp_path / "out")
+    export_dataset(sealed, tmp_path / "out", with_truth=False)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_sealed_copy_opens_without_places(
+    layout: str, odd: Benchmark, tmp_path: Path, config: Config
+) -> None:
+    export_dataset(odd, tmp_path / "out", layout=layout, with_truth=False)
+    copy = load_benchmark(tmp_path / "out", config)
+    assert (copy.sealed, copy.has_truth, copy.slug) == (True, False, odd.slug)
+    assert {clip.key for clip in copy.clips} == {*odd.index} - {"nd", "mine"}
+    assert samples(copy, "007")
+    with pytest.raises(Agl1kError, match="sealed: its places are secret"):
+        export_dataset(copy, tmp_path / "again")
+    export_dataset(copy, tmp_path / "again", with_truth=False)
