@@ -32,7 +32,8 @@ from agl1k_core.benchmarks import Benchmark, Registry, open_registry, read_tags
 from game.api import play_router
 from game.cards import RoundCards
 from game.clips import ClipStore, clip_router
-from game.dependencies import Content, ModelAnswers, Opponents, Surroundings
+from game.dependencies import Content, ModelAnswers, Opponents, Surroundings, all_heard
+from game.heard import Heard
 from game.moves import Moves
 from game.rounds import Game
 from game.screens import compile_templates, credits_html
@@ -104,6 +105,7 @@ class Services:
     clips: ClipStore
     guesses: GuessStore
     boards: Mapping[str, Board]
+    heard: Heard
     game: Game
     moves: Moves
     quotas: Quotas
@@ -202,13 +204,14 @@ def open_services(settings: Settings) -> Services:
     boards = _boards(registry, settings, submissions, guesses, scorings)
     secret = settings.secret.encode() or database.secret("tokens")
     content = Content(played, clips, _model_answers(boards), tags, _opponents(boards))
-    game = Game(
-        content,
-        guesses,
-        RoomStore(database, hidden),
-        secret,
-        Surroundings(admit=_starting(quotas.rounds, load), give_back=quotas.rounds.give_back),
+    heard = Heard()
+    surroundings = Surroundings(
+        admit=_starting(quotas.rounds, load),
+        give_back=quotas.rounds.give_back,
+        # of several servers, another one may have sent the sound
+        heard=all_heard if database.is_shared else heard.of,
     )
+    game = Game(content, guesses, RoomStore(database, hidden), secret, surroundings)
     shared = SharedUploads(database, settings.uploads_bytes) if database.is_shared else None
     limits = (settings.max_upload_bytes, settings.uploads_bytes)
     uploads = Uploads(settings.upload_dir, *limits, shared)
@@ -222,6 +225,7 @@ def open_services(settings: Settings) -> Services:
         clips,
         guesses,
         boards,
+        heard,
         game,
         moves,
         quotas,
@@ -363,7 +367,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.services = services
     app.include_router(health_router(services.problems))
-    app.include_router(clip_router(services.clips, services.game.resolve))
+    app.include_router(clip_router(services.clips, services.game.resolve, services.heard.note))
     app.include_router(leaderboard_router(services.boards))
     app.include_router(play_router(services.moves))
     cards = Cards(frame.HOME_CARD, _card_of(services))

@@ -299,11 +299,14 @@ class ClipStore:
                     shutil.rmtree(path, ignore_errors=True)
 
 
-def clip_router(store: ClipStore, resolve: Resolve) -> APIRouter:
+def clip_router(
+    store: ClipStore, resolve: Resolve, sent: Callable[[str], None] = lambda token: None
+) -> APIRouter:
     """The route ``/clip/{token}``: a clip's sound, whole or in ranges.
 
-    ``resolve`` returns the benchmark and key of a token, or None if it may not be heard. Clips are
-    prepared in threads, and those that must be fetched do not hold up those that are cached.
+    ``resolve`` returns the benchmark and key of a token, or None if it may not be heard. ``sent``
+    is called with the tokens whose sound is sent. Clips are prepared in threads, and those that
+    must be fetched do not hold up those that are cached.
     """
     router = APIRouter()
     slow = CapacityLimiter(_MAX_SLOW)
@@ -322,14 +325,17 @@ def clip_router(store: ClipStore, resolve: Resolve) -> APIRouter:
         try:
             if prepared is None:
                 prepared = await to_thread.run_sync(store.prepare, benchmark, key, limiter=slow)
-            return await to_thread.run_sync(_sent, prepared)
+            answer = await to_thread.run_sync(_answer, prepared)
         except (Agl1kError, OSError):
             return _plain(503, NO_SOUND_NOW)
+        if request.method == "GET":
+            sent(token)
+        return answer
 
     return router
 
 
-def _sent(prepared: PreparedClip) -> FileResponse:
+def _answer(prepared: PreparedClip) -> FileResponse:
     """Without a file name; ETag and Last-Modified come from a fixed time and the copy's size."""
     return FileResponse(
         prepared.path,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
 from agl1k_core.benchmarks import Benchmark, FolderTags
 from game.refusals import NotFoundError
+from store.guesses import Round
 from ui.model_guess import ModelGuess, Opponent
 
 
@@ -79,12 +80,18 @@ def _no_opponents(benchmark: Benchmark, *, fresh: bool) -> Sequence[Opponent] | 
     return ()
 
 
-def _utc_now() -> datetime:
+def utc_now() -> datetime:
+    """The current time."""
     return datetime.now(UTC)
 
 
 def _admit_all(player_id: str) -> None:
     return None
+
+
+def all_heard(round_: Round, position: int) -> bool:
+    """Where nobody knows which sounds were sent, all clips pass for heard."""
+    return True
 
 
 @dataclass(frozen=True)
@@ -113,12 +120,14 @@ class Content:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Time, randomness, and the limit on rounds.
+    """Time, randomness, the limit on rounds, and which clips may have been heard.
 
-    ``give_back`` is called if an admitted round could not be stored.
+    ``give_back`` is called if an admitted round could not be stored. ``heard`` says whether the
+    sound at a position of a round was sent.
     """
 
-    clock: Clock = _utc_now
+    clock: Clock = utc_now
     rng: random.Random = field(default_factory=random.SystemRandom)
     admit: Admission = _admit_all
     give_back: Admission = _admit_all
+    heard: Callable[[Round, int], bool] = all_heard

@@ -42,9 +42,11 @@ def new_guess(
     details: Details = NO_DETAILS,
     *,
     now: datetime,
+    heard: bool = True,
 ) -> Guess:
     """The row for an answer; the same round and position always give the same id.
 
+    If the clip was not ``heard``, the row has no time, and does not count for people.
     It is scored against the current benchmark and has its hash. A pin that arrives after the time
     and the grace period becomes a timeout. Raises ``Agl1kError`` if a timeout is reported too
     early, or the benchmark no longer has the clip.
@@ -72,7 +74,7 @@ def new_guess(
         longitude=lon,
         distance_km=distance_km,
         score=score,
-        seconds=seconds,
+        seconds=seconds if heard else None,
         mode=round_.mode,
         app_version=__version__,
         created_utc=now,

@@ -34,6 +34,9 @@ from ui.worldmap import Point
 
 ANSWERED = "You have already answered this clip; the first answer counts."
 TOO_LATE = "The time was up before your pin arrived: this clip scores 0."
+NOT_HEARD = (
+    "The sound of this clip was never loaded, so this answer does not count for the people’s row."
+)
 OWN_ROUND = "You have played these clips before: here is your own round."
 
 #: How long a reload shows the result of a finished round.
@@ -60,6 +63,7 @@ class Game:
         self._store = store
         self._tokens = Tokens(secret)
         self._clock, self._rng = surroundings.clock, surroundings.rng
+        self._heard = surroundings.heard
         replacement = ClipReplacement(content.clips, self._clock)
         self._factory = RoundFactory(
             content, store, self._tokens, replacement, surroundings, secret
@@ -337,7 +341,8 @@ class Game:
             note = (TOO_LATE if kept.action != action else "") if kept == new else ANSWERED
         if note == ANSWERED and _is_same(kept, action, pin):
             note = ""  # the same answer once more, after a lost connection or a double click
-        return self._presenter.at(opened, position, *filter(None, [note]))
+        unheard = NOT_HEARD if kept.seconds is None and kept.action != "broken" else ""
+        return self._presenter.at(opened, position, *filter(None, [note, unheard]))
 
     def _new_guess(
         self, opened: OpenRound, position: int, action: Action, pin: Point | None, details: Details
@@ -352,6 +357,7 @@ class Game:
             pin,
             details,
             now=self._clock(),
+            heard=self._heard(opened.row, position),
         )
 
 

@@ -13,6 +13,7 @@ import { isLasting, keep, recall } from './store.js';
 import { act } from './api.js';
 
 const NO_PIN = 'There is no pin yet. Click or tap the map, or press Enter in it to drop the pin at the crosshair; then submit.';
+const NO_MAP = 'The map is still being drawn. Wait a moment, or reload the page if it does not appear.';
 const NO_SOUND = 'The clip could not be loaded. Try again, skip it, or report it as broken.';
 
 //: As in game.css.
@@ -48,7 +49,7 @@ class Stage {
     const { map } = this.parts;
     this.world = createMap(map, options, () => {});
     this.world.then((world) => {
-      this.drawn = world;
+      world.base.ready.then(() => { this.drawn = world; }, () => {}); // no guess on an empty map
       this.search = new Search(this.find('search'), (...place) => world.goTo(...place));
     }, (error) => {
       console.error(error);
@@ -78,7 +79,8 @@ class Stage {
   }
 
   submit() {
-    if (!this.drawn?.value) return this.alarm(NO_PIN);
+    if (!this.drawn) return this.alarm(NO_MAP);
+    if (!this.drawn.value) return this.alarm(NO_PIN);
     if (this.sound.failed) return this.alarm(NO_SOUND);
     return this.answer('guess');
   }

@@ -63,7 +63,9 @@ def new_game(
 
     def make(**options: Any) -> Game:
         store = options.pop("store", guess_store)
-        admit = {name: options.pop(name) for name in ("admit", "give_back") if name in options}
+        admit = {
+            name: options.pop(name) for name in ("admit", "give_back", "heard") if name in options
+        }
         content = Content(**{"benchmarks": {toy.slug: toy}, "clips": ToyClips(), **options})
         surroundings = Surroundings(clock, random.Random(next(seeds)), **admit)
         return Game(content, store, room_store, SECRET, surroundings)

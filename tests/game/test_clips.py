@@ -467,6 +467,20 @@ def test_unknown_tokens(site: httpx.Client, token: str) -> None:
         assert answer.headers["cache-control"] == "no-store"
 
 
+def test_only_sounds_that_are_sent_are_noted(store: ClipStore, local: Benchmark) -> None:
+    tokens = {"here": (local, "aporee_1"), "gone": (benchmark(other=PLACE), "other")}
+    sent: list[str] = []
+    app = FastAPI()
+    app.include_router(clip_router(store, tokens.get, sent.append))
+    with served(app) as url, httpx.Client(base_url=url, timeout=PATIENCE_S) as client:
+        assert client.head("/clip/here").status_code == 200
+        assert client.get("/clip/gone").status_code == 503
+        assert client.get("/clip/unknown").status_code == 404
+        assert sent == []
+        client.get("/clip/here", headers={"Range": "bytes=0-1"})
+    assert sent == ["here"]
+
+
 @pytest.mark.server
 def test_a_clip_that_cannot_be_had_is_said_in_plain_words(store: ClipStore) -> None:
     with site_of(store, {"t": (benchmark(aporee_1=PLACE), "aporee_1")}) as client:

@@ -92,6 +92,15 @@ def test_rounds_too_fast_to_listen_are_left_out(board: Board) -> None:
     assert _n_guesses(board) == 5
 
 
+def test_clips_that_were_not_loaded_are_left_out(board: Board) -> None:
+    assert board.benchmark is not None
+    add_guesses(board, "ann", KEYS[:5], degrees_off=10)
+    add_guesses(board, "ann", KEYS[5:6], seconds=None)
+    add_guesses(board, "ann", KEYS[5:7])
+    counted = counted_guesses(board.guesses.table("toy"), board.benchmark)
+    assert list(counted["clip_key"]) == [*KEYS[:5], KEYS[6]], "its place was seen"
+
+
 def test_the_weight_of_a_player_is_bounded() -> None:
     benchmark = make_benchmark(150)
     with Database("sqlite://") as database:
