@@ -61,6 +61,27 @@ def lose_the_answer(route: Route) -> None:
     route.abort("connectionreset")
 
 
+def test_a_map_that_is_not_drawn_takes_no_guess(page: Page, url: str, app: FastAPI) -> None:
+    held: list[Route] = []
+    page.route("**/world-coarse*", lambda route: held.append(route))
+    page.goto(url)
+    expect(page.locator(".agl-help")).to_be_visible()
+    expect(page.locator(".agl-player")).not_to_have_attribute("data-state", "empty")
+    expect(page.locator("#agl-map .leaflet-container")).to_be_visible()
+    before = stored(app)
+    drop_pin(page)
+    page.click(SUBMIT)
+    expect(alarm(page)).to_contain_text("The map is still being drawn.")
+    assert held
+    assert stored(app) == before
+    for route in held:
+        route.continue_()
+    expect(page.locator("#agl-map [data-outline]")).to_be_visible()
+    page.click(SUBMIT)
+    expect(page.locator(".agl-reveal")).to_be_visible()
+    assert stored(app) == before + 1
+
+
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
