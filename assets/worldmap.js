@@ -3,6 +3,8 @@
 
 //: Where people live, from Fiji and the Bering Strait around the world: in one view at any size.
 const WORLD = { north: 72, south: -56, west: -172, east: 192 };
+//: A view of a few hundred km, if nothing is known about the country.
+const CLOSEST_REVEAL = 7;
 const PINS = {
   guess: {
     size: [30, 40],
@@ -47,8 +49,9 @@ export async function createMap(element, options, changed) {
 /** The parts of the map that need Leaflet when they are loaded. */
 async function loadParts(leaflet) {
   await import(new URL(leaflet, document.baseURI));
-  const [{ BaseMap }, { pointsLayer }] = await Promise.all([import('./map/basemap.js'), import('./map/points.js')]);
-  return { BaseMap, pointsLayer };
+  const [{ BaseMap }, { pointsLayer }, { addExpansion }] = await Promise.all(
+    [import('./map/basemap.js'), import('./map/points.js'), import('./map/expand.js')]);
+  return { BaseMap, pointsLayer, addExpansion };
 }
 
 /** Wait for the style sheet, whose colours the canvas uses: Gradio only waits for scripts. */
@@ -61,7 +64,7 @@ async function styleSheet(name) {
 const PIN_KEY = 'agl1k-pin';
 
 class WorldMap {
-  constructor(element, options, changed, { BaseMap, pointsLayer }) {
+  constructor(element, options, changed, { BaseMap, pointsLayer, addExpansion }) {
     const frame = element.querySelector('.agl-world');
     const map = L.map(frame, { center: [0, 0], zoom: 1, zoomSnap: 0, zoomControl: false });
     Object.assign(this, { element, options, changed, pointsLayer, frame, map });
@@ -72,6 +75,7 @@ class WorldMap {
     map.setMinZoom(0).setMaxZoom(12).setMaxBounds([[-86, -1e6], [86, 1e6]]);
     // over the Pacific, where they hide no land of the first view
     L.control.zoom({ position: 'bottomleft' }).addTo(map);
+    addExpansion(map, element.closest('.agl-stage') ?? element.querySelector('.agl-map'));
     scale().addTo(map);
     map.attributionControl.setPrefix('Leaflet').addAttribution('Natural Earth, GeoNames');
     this.goHome();
@@ -249,11 +253,11 @@ class WorldMap {
     if (!this.map.getBounds().contains(latlng)) this.map.panTo(latlng, { animate: false });
   }
 
-  reveal({ guess, truth, label, line, guessed, models = [] }) {
+  reveal({ guess, truth, label, line, guessed, models = [], around = null }) {
     this.locked = true;
     const way = wayOf(guess, truth, line);
     const end = way.at(-1);
-    this.show(way, (turn) => {
+    this.show([...way, ...cornersOf(around, end)], (turn) => {
       this.drawRound({ guess, guessed, label, turn, way });
       for (const model of models) {
         const { lat, lon } = model;
@@ -266,8 +270,8 @@ class WorldMap {
 
   summary({ rounds }) {
     this.locked = true;
-    const drawn = rounds.map((round) => ({ ...round, way: wayOf(round.guess, round.truth, round.line) }));
-    this.show(drawn.flatMap(({ way }) => way), (turn) => {
+    const drawn = rounds.map((round) => onOneWorld(wayOf(round.guess, round.truth, round.line), round));
+    this.show(drawn.flatMap(({ ends }) => ends), (turn) => {
       for (const round of drawn) this.drawRound({ ...round, turn, text: round.number });
     });
   }
@@ -278,18 +282,19 @@ class WorldMap {
     this.pointsShown = this.pointsLayer(points, this.base.colour).addTo(this.map);
   }
 
-  drawRound({ guess, guessed = 'your pin', label, turn, way, text = '' }) {
-    const turned = way.map(([lat, lng]) => [lat, lng + turn]);
+  /** A line between two pins; a line that leaves one edge of the world enters at the other. */
+  drawRound({ guess, guessed = 'your pin', label, turn, way, ways = [way], ends = [way[0], way.at(-1)], text = '' }) {
+    const turned = ([lat, lng]) => [lat, lng + turn];
     const name = text ? `Round ${text}: ` : '';
     if (guess) {
       for (const className of ['agl-line-casing', 'agl-line']) {
-        L.polyline(turned, { className, interactive: false, renderer: this.renderer() }).addTo(this.layers);
+        L.polyline(ways.map((one) => one.map(turned)), { className, interactive: false, renderer: this.renderer() }).addTo(this.layers);
       }
       const own = name + guessed;
-      marker('guess', turned[0], { text, title: own }).bindTooltip(plain(own)).addTo(this.layers);
+      marker('guess', turned(ends[0]), { text, title: own }).bindTooltip(plain(own)).addTo(this.layers);
     }
     const shown = { direction: 'auto', offset: [28, -26], className: 'agl-tip' };
-    const truth = marker('truth', turned.at(-1), { text, title: name + label });
+    const truth = marker('truth', turned(ends[1]), { text, title: name + label });
     truth.bindTooltip(plain(text ? name + label : label), { ...shown, permanent: !text && Boolean(label) });
     truth.addTo(this.layers);
   }
@@ -329,13 +334,13 @@ class WorldMap {
   }
 
   fit(latlngs) {
+    this.shown = latlngs;
     const move = () => {
       const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-      const padding = this.isNarrow()
-        ? { paddingTopLeft: [24, 48], paddingBottomRight: [40, 24] }
-        : { paddingTopLeft: [64, 64], paddingBottomRight: [64, 40] };
+      const room = this.isNarrow() ? [[68, 48], [40, 24]] : [[64, 64], [64, 40]];
+      const [paddingTopLeft, paddingBottomRight] = this.covered().map((size, n) => L.point(size).add(room[n]));
       this.map.flyToBounds(L.latLngBounds(latlngs), {
-        ...padding, maxZoom: 8, duration: 0.9, animate: !still });
+        paddingTopLeft, paddingBottomRight, maxZoom: CLOSEST_REVEAL, duration: 0.9, animate: !still });
     };
     this.whenReady(move);
   }
@@ -353,11 +358,38 @@ class WorldMap {
 
   goHome() {
     this.whenReady(() => {
-      const { map } = this;
-      map.setMinZoom(0);
-      map.fitBounds(L.latLngBounds([WORLD.south, WORLD.west], [WORLD.north, WORLD.east]), { animate: false });
-      map.setMinZoom(map.getZoom());
+      this.measure();
+      this.map.setView(this.home.center, this.home.zoom, { animate: false });
+      this.limit();
     });
+  }
+
+  /** No view is much wider than the inhabited world. */
+  limit() {
+    this.map.setMinZoom(Math.max(0, this.home.zoom - 0.25));
+  }
+
+  /** Find the view of the inhabited world in the map's present size. */
+  measure() {
+    const { map } = this;
+    map.options.minZoom = 0; // the size before had another
+    const bounds = L.latLngBounds([WORLD.south, WORLD.west], [WORLD.north, WORLD.east]);
+    const [topLeft, bottomRight] = this.covered().map((size) => L.point(size));
+    const zoom = map.getBoundsZoom(bounds, false, topLeft.add(bottomRight));
+    const middle = map.project(bounds.getNorthWest(), zoom).add(map.project(bounds.getSouthEast(), zoom))
+      .add(bottomRight).subtract(topLeft).divideBy(2);
+    this.home = { center: map.unproject(middle, zoom), zoom };
+  }
+
+  /** What is covered at the left and top, right and bottom, by cards on a map in the whole window. */
+  covered() {
+    if (!this.element.closest('.agl-stage.agl-map-wide')) return [[0, 0], [0, 0]];
+    return this.isNarrow() ? [[0, 128], [0, 80]] : [[0, 0], [352, 0]];
+  }
+
+  get isHome() {
+    const { map, home } = this;
+    return home && Math.abs(map.getZoom() - home.zoom) < 0.01 && map.distance(map.getCenter(), home.center) < 1000;
   }
 
   isNarrow() {
@@ -373,9 +405,20 @@ class WorldMap {
     else move();
   }
 
+  /** In another size, the whole world stays the whole world, and a scene stays in view. */
   resize() {
+    const { isHome } = this;
     this.map.invalidateSize({ animate: false });
-    if (this.waiting && this.map.getSize().x > 0) this.whenReady(this.waiting);
+    if (this.map.getSize().x === 0) return;
+    if (this.waiting) this.whenReady(this.waiting);
+    else if (isHome) this.goHome();
+    else this.keepView();
+  }
+
+  keepView() {
+    this.measure();
+    this.limit();
+    if (this.scene) this.fit(this.shown);
   }
 }
 
@@ -418,6 +461,25 @@ function wayOf(guess, truth, line) {
   const turns = Math.round((truth.longitude - guess.longitude) / 360);
   return [[guess.latitude, guess.longitude], [end[0], end[1] - 360 * turns]];
 }
+
+/** The corners of a box of degrees around a place, on the same copy of the world. */
+function cornersOf(box, [, lng]) {
+  if (!box) return [];
+  const [south, west, north, east] = box;
+  const turn = 360 * Math.round((lng - (west + east) / 2) / 360);
+  return [[south, west + turn], [north, east + turn]];
+}
+
+/** A round with both pins on the world's first copy, and its line drawn at each edge it crosses. */
+function onOneWorld(way, round) {
+  const [start, end] = [way[0], way.at(-1)].map(([lat, lng]) => [lat, onFirstCopy(lng)]);
+  const shifted = (by) => way.map(([lat, lng]) => [lat, lng + by]);
+  const shifts = new Set([start[1] - way[0][1], end[1] - way.at(-1)[1]]);
+  return { ...round, ends: [start, end], ways: [...shifts].map(shifted) };
+}
+
+/** The first copy is cut in the Bering Strait, east of Fiji. */
+const onFirstCopy = (lng) => lng - 360 * Math.floor((lng + 170) / 360);
 
 /** The pin stored under that name in this tab, or null. */
 function remembered(name) {

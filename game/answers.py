@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct, UnsetType
 from game.map_commands import command_of
 from game.moves import Outcome
 from game.reveal import share_text
-from game.screens import day_choices, result_html, status_html, streak_html
+from game.screens import result_html, status_html, streak_html
 from game.views import (
     Challenger,
     Credit,
@@ -122,20 +122,22 @@ class Fragments(Struct, frozen=True):
 
 
 class DayFragments(Struct, frozen=True):
-    """For the page: (label, day) of each daily, the newest first, and the streak as HTML."""
+    """For the page: the streak as HTML."""
 
-    days: list[tuple[str, str]]
     streak: str
 
 
 class Days(Struct, frozen=True):
     """A player's daily fives on one benchmark, newest first, and the current streak.
 
-    With ``?fragments=1``, also how the page shows them.
+    ``today`` is the UTC day, ``first`` the first day that has a daily five. With ``?fragments=1``,
+    also how the page shows the streak.
     """
 
     entries: tuple[DailyEntry, ...]
     streak: Streak
+    today: str
+    first: str
     fragments: DayFragments | UnsetType = UNSET
 
 
@@ -240,10 +242,10 @@ def rivals_of(opponents: Sequence[Opponent]) -> Rivals:
 
 def days_of(dailies: Dailies, *, fragments: bool = False) -> Days:
     """What the API answers about a player's dailies."""
-    entries, streak = dailies.entries, dailies.streak
+    content = dailies.entries, dailies.streak, dailies.today, dailies.first
     if not fragments:
-        return Days(entries, streak)
-    return Days(entries, streak, DayFragments(day_choices(entries), streak_html(streak)))
+        return Days(*content)
+    return Days(*content, DayFragments(streak_html(dailies.streak)))
 
 
 def _as_data(view: RoundView) -> dict[str, Any]:

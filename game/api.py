@@ -105,7 +105,8 @@ def _add_questions(router: APIRouter, moves: Moves) -> None:
         return answer_of(outcome, fragments=_wants_fragments(request))
 
     def days(request: Request) -> Any:
-        dailies = moves.dailies(_player(request), _benchmark(request))
+        month = request.query_params.get("month", "")[:300]
+        dailies = moves.dailies(_player(request), _benchmark(request), month)
         return days_of(dailies, fragments=_wants_fragments(request))
 
     def opponents(request: Request) -> Any:

@@ -52,6 +52,12 @@ _GAME = {
     "description": "Which of its rounds, from 1; the latest that you joined if it is left out.",
     "schema": {"type": "integer", "minimum": 1},
 }
+_MONTH = {
+    "name": "month",
+    "in": "query",
+    "description": "Days of this month, like 2026-11; the last 366 if it is left out.",
+    "schema": {"type": "string"},
+}
 
 
 @cache
@@ -100,7 +106,7 @@ def _post(name: str) -> dict[str, Any]:
 def _gets() -> dict[str, Any]:
     state = _get("state", "The round that the player started last", Answer, "401", "404", "503")
     days = _get(
-        "dailies", "The daily fives, newest first, and the streak", Days, "401", "404", "503"
+        "dailies", "The daily fives, newest first, and the streak", Days, "401", "404", "422", "503"
     )
     played = _get("benchmarks", "What can be played, the default first", Playables)
     rivals = _get("opponents", "Whom a round can be played against", Rivals, "404", "503")
@@ -109,7 +115,7 @@ def _gets() -> dict[str, Any]:
     room["get"]["responses"]["304"] = {"description": "The same as If-None-Match has"}
     for asked, parameters in (
         (state, [_FRAGMENTS]),
-        (days, [_BENCHMARK, _FRAGMENTS]),
+        (days, [_BENCHMARK, _MONTH, _FRAGMENTS]),
         (room, [_CODE, _GAME]),
     ):
         asked["get"] |= {"parameters": parameters, "security": [{"player": []}]}

@@ -111,8 +111,8 @@ def _shuffled(items: Sequence[str], rng: random.Random) -> list[str]:
 
 
 STREAK_RULE = (
-    "A streak counts UTC days in a row whose daily five you started on that day and finished. "
-    "It lasts until a whole day passes without one; past dailies do not add to it."
+    "A streak counts days in a row (UTC) on which you started and finished that day's five. "
+    "Missing a whole day ends it; playing past days does not add to it."
 )
 
 
@@ -124,6 +124,22 @@ def streak(days: Collection[date], today: date) -> Streak:
     while end - timedelta(days=length) in days:
         length += 1
     return Streak(length, played_today, STREAK_RULE)
+
+
+def days_until(last: date, first: date, limit: int) -> list[date]:
+    """The days from ``last`` back to ``first``, at most ``limit`` of them."""
+    return [last - timedelta(days=back) for back in range(min(limit, (last - first).days + 1))]
+
+
+def days_of_month(month: str, first: date, last: date) -> list[date]:
+    """The days of a month like "2026-11" from ``first`` to ``last``, the latest first."""
+    try:
+        begins = date.fromisoformat(f"{month}-01")
+    except ValueError:
+        raise Agl1kError(f"{month!r:.30} is not a month. Write it like {last:%Y-%m}.") from None
+    days = (begins + timedelta(days=number) for number in range(31))
+    inside = [day for day in days if day.month == begins.month and first <= day <= last]
+    return inside[::-1]
 
 
 class DailyRecord:

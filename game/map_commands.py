@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agl1k_core import places
 from game.reveal import outcome_in_words
 from game.views import Reveal, RoundView
 from ui import worldmap
@@ -29,6 +30,7 @@ def _reveal(reveal: Reveal) -> worldmap.Command:
         line=reveal.line,
         models=reveal.models,
         text=outcome_in_words(reveal),
+        around=places.surroundings(*truth),
     )
 
 

@@ -189,9 +189,9 @@ class Moves:
         token = self._token(player, round_token)
         return Outcome(player, self._game.next_clip(token, player, begin=True))
 
-    def dailies(self, player: str, benchmark: str = "") -> Dailies:
-        """The days to choose from, newest first, and the streak."""
-        return self._game.dailies(player, benchmark or self.default, limit=_DAYS_LISTED)
+    def dailies(self, player: str, benchmark: str = "", month: str = "") -> Dailies:
+        """The days of the last year or of a month, newest first, and the streak."""
+        return self._game.dailies(player, benchmark or self.default, _DAYS_LISTED, month)
 
     def continents(self, benchmark: str) -> dict[str, int]:
         """The continents that a round on this benchmark can be limited to, and their clips."""

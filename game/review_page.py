@@ -20,7 +20,7 @@ from agl1k_core.config import Config
 from agl1k_core.curation import KEEP, REJECT
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown_lines
-from agl1k_core.places import geodesic_line
+from agl1k_core.places import geodesic_line, surroundings
 from game.clips import ClipStore, clip_router
 from game.review import Review
 from game.review_desk import LONGEST_NOTE, Desk, Sheet
@@ -185,8 +185,11 @@ def updates(
 
 def _show(sheet: Sheet) -> dict[str, Any]:
     text, answer = f"It is {sheet.place_name}.", sheet.answer
+    around = surroundings(*sheet.place)
     if answer is None or answer.point is None:
-        return reveal_command(guess=None, truth=sheet.place, label=sheet.place_name, text=text)
+        return reveal_command(
+            guess=None, truth=sheet.place, label=sheet.place_name, text=text, around=around
+        )
     return reveal_command(
         guess=answer.point,
         truth=sheet.place,
@@ -194,6 +197,7 @@ def _show(sheet: Sheet) -> dict[str, Any]:
         line=geodesic_line(*answer.point, *sheet.place),
         text=f"{text} The answer is {distance_of(answer)} from it.",
         guessed=f"{answer.model}: {distance_of(answer)} away",
+        around=around,
     )
 
 

@@ -14,7 +14,7 @@ from datetime import date, timedelta
 
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError, UnavailableError
-from game.daily import DailyRecord
+from game.daily import DailyRecord, days_of_month, days_until
 from game.dependencies import Content, Surroundings
 from game.guessing import NO_DETAILS, Details, new_guess
 from game.open_round import OpenRound
@@ -296,14 +296,16 @@ class Game:
 
     # Dailies
 
-    def dailies(self, player_token: object, benchmark: str, limit: int = 31) -> Dailies:
-        """Today's daily and those before it, newest first, and the current streak."""
+    def dailies(
+        self, player_token: object, benchmark: str, limit: int = 31, month: str = ""
+    ) -> Dailies:
+        """Today's daily and those before it, or those of a month; and the current streak."""
         player_id, source = self.require_player(player_token), self._content.benchmark(benchmark)
         record = DailyRecord(self._store, player_id, source.slug)
-        schedule, today = self._factory.schedule(source), self._factory.today()
-        n_days = min(limit, (today - schedule.epoch).days + 1)
-        days = [today - timedelta(days=back) for back in range(n_days)]
-        return Dailies(record.entries(days), record.streak(today))
+        first, today = self._factory.schedule(source).epoch, self._factory.today()
+        days = days_of_month(month, first, today) if month else days_until(today, first, limit)
+        names = today.isoformat(), first.isoformat()
+        return Dailies(record.entries(days), record.streak(today), *names)
 
     # Behind the scenes
 

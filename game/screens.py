@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -14,7 +14,7 @@ from game import reveal as words
 from game.credits import credits_of, is_credited
 from game.guessing import points_at
 from game.sound_words import localizability_in_words
-from game.views import DailyEntry, Reveal, RoundView, Streak, Summary
+from game.views import Reveal, RoundView, Streak, Summary
 
 _pages = Environment(
     loader=PackageLoader("game"),
@@ -91,17 +91,6 @@ def waiting_html(benchmark_name: str, notice: str, n_in_play: int, n_clips: int)
         filters="",
         versus="",
     )
-
-
-def day_choices(entries: Sequence[DailyEntry]) -> list[tuple[str, str]]:
-    """(label, day) for a list of dailies, in the order given; the label has the result."""
-    names = ["Today", "Yesterday"]
-    choices = []
-    for back, entry in enumerate(entries):
-        state = {"new": "", "started": "started"}.get(entry.state, f"{entry.total or 0:,} points")
-        parts = [*names[back : back + 1], entry.day, state]
-        choices.append((" · ".join(part for part in parts if part), entry.day))
-    return choices
 
 
 def streak_html(streak: Streak) -> str:

@@ -265,7 +265,12 @@ class DailyEntry:
 
 @dataclass(frozen=True, slots=True)
 class Dailies:
-    """A player's dailies on one benchmark, newest first, and the current streak."""
+    """A player's dailies on one benchmark, newest first, and the current streak.
+
+    ``today`` is the UTC day, ``first`` the first day that has a daily five, as ISO dates.
+    """
 
     entries: tuple[DailyEntry, ...]
     streak: Streak
+    today: str
+    first: str

@@ -195,12 +195,14 @@ def reveal_command(
     models: Sequence[ModelGuess] = (),
     text: str = "",
     guessed: str = "your pin",
+    around: Sequence[float] | None = None,
 ) -> Command:
     """Show the truth, the guess and the line between them, and lock the pin.
 
     ``line`` runs from guess to truth in (latitude, longitude); its longitudes do not jump and may
     exceed ±180, as returned by `agl1k_core.places.geodesic_line`. Screen readers read ``text``.
-    ``guessed`` is what the guess is called.
+    ``guessed`` is what the guess is called. The view comes no closer than ``around``: south, west,
+    north and east in degrees.
     """
     return _command(
         "reveal",
@@ -211,6 +213,7 @@ def reveal_command(
         models=[asdict(model) for model in models],
         text=text,
         guessed=guessed,
+        around=None if around is None else [round(edge, 2) for edge in around],
     )
 
 

@@ -1,5 +1,6 @@
 """Names of places, labels of points, and distances between points."""
 
+from .extents import Extent, surroundings
 from .geocoder import (
     PlaceLabel,
     PopulatedPlaces,
@@ -41,6 +42,8 @@ __all__ = [
     "is_refusal",
     "fold",
     "names_of_our_own",
+    "Extent",
+    "surroundings",
     "label_points",
     "distinct_labels",
     "PlaceLabel",

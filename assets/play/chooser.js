@@ -1,6 +1,7 @@
 // The ways to play: buttons, and the panel in which a round is chosen.
 import { look } from './api.js';
-import { fill, make, tell } from './dom.js';
+import { DailyButton, dayOf } from './daily.js';
+import { fill, tell } from './dom.js';
 import { keep, recall } from './store.js';
 
 export class Chooser {
@@ -12,11 +13,20 @@ export class Chooser {
     this.name = panels.querySelector('#agl-nickname input');
     this.name.value = recall('nickname', '');
     this.name.addEventListener('change', () => keep('nickname', this.nickname));
-    modes.querySelector('#agl-daily').addEventListener('click', () => this.begin({ mode: 'daily' }));
+    this.prepareDaily(modes.querySelector('#agl-daily'));
     for (const button of this.buttons) this.prepare(button);
     panels.addEventListener('keydown', ({ key }) => key === 'Escape' && this.close());
     this.free.benchmark.addEventListener('change', () => this.showContinents());
     this.showContinents();
+  }
+
+  prepareDaily(button) {
+    this.daily = new DailyButton(button, (month) => this.dailies(month));
+    button.addEventListener('click', () => this.begin({ mode: 'daily', benchmark: this.days.benchmark.value }));
+    this.days.benchmark.addEventListener('change', () => {
+      this.daily.refresh();
+      this.showDays(this.calendar?.month);
+    });
   }
 
   /** A button without a panel stays hidden. */
@@ -27,7 +37,7 @@ export class Chooser {
     button.addEventListener('click', () => (panel.hidden ? this.open(mode) : this.close()));
     panel?.addEventListener('submit', (event) => {
       event.preventDefault();
-      if (mode in WISHES) this.begin(WISHES[mode](panel.elements, this.free));
+      if (mode in WISHES) this.begin(WISHES[mode](panel.elements));
     });
   }
 
@@ -39,6 +49,10 @@ export class Chooser {
     return this.panelOf('free').elements;
   }
 
+  get days() {
+    return this.panelOf('days').elements;
+  }
+
   get nickname() {
     return this.name.value.trim();
   }
@@ -46,6 +60,7 @@ export class Chooser {
   open(mode) {
     this.show(mode);
     this.panelOf(mode).querySelector('input, select, button')?.focus();
+    this.panels.scrollIntoView({ block: 'nearest' });
     if (mode === 'days') this.showDays();
     if (mode === 'model') this.prepareWith('./versus.js', mode);
   }
@@ -94,23 +109,29 @@ export class Chooser {
     continent.replaceChildren(options.content.cloneNode(true));
   }
 
-  /** The days that can be played, with results: asked for only while they are seen. */
-  async showDays() {
-    if (!this.playerOf()) return;
-    const benchmark = encodeURIComponent(this.free.benchmark.value);
+  /** The player's dailies of a month like "2026-11". */
+  dailies(month) {
+    const wanted = new URLSearchParams({ fragments: 1, month, benchmark: this.days.benchmark.value });
+    return look(`dailies?${wanted}`, this.playerOf());
+  }
+
+  /** The calendar: its script is loaded, and its days asked for, only once they are seen. */
+  async showDays(month = dayOf(Date.now()).slice(0, 7)) {
+    if (!this.playerOf() || this.panelOf('days').hidden) return;
     try {
-      this.listDays(await look(`dailies?fragments=1&benchmark=${benchmark}`, this.playerOf()));
+      const { Calendar } = await import(new URL('calendar.js', import.meta.url)); // not preloaded
+      this.calendar ??= new Calendar(this.panels.querySelector('#agl-calendar'), (asked) => this.ask(asked),
+        (day) => this.begin({ mode: 'daily', benchmark: this.days.benchmark.value, day }));
+      await this.calendar.show(month);
     } catch (problem) {
       tell(this.message, problem.message, { alarm: true });
     }
   }
 
-  listDays({ fragments: { days, streak } }) {
-    const { day } = this.panelOf('days').elements;
-    const chosen = day.value;
-    day.replaceChildren(...days.map(([label, value]) => make('option', { value }, label)));
-    if (days.some(([, value]) => value === chosen)) day.value = chosen;
-    fill(this.panels.querySelector('#agl-streak'), streak);
+  async ask(month) {
+    const days = await this.dailies(month);
+    fill(this.panels.querySelector('#agl-streak'), days.fragments.streak);
+    return days;
   }
 }
 
@@ -119,7 +140,6 @@ const WISHES = {
   free: ({ benchmark, speech, continent, timer }) => ({
     mode: 'free', benchmark: benchmark.value, speech: speech.value, continent: continent.value,
     timer_s: Number(timer.value) || null }),
-  days: ({ day }, { benchmark }) => ({ mode: 'daily', benchmark: benchmark.value, day: day.value }),
   challenge: ({ code }) => ({ mode: 'challenge', code: code.value }),
   model: ({ benchmark, opponent, timer }) => ({
     mode: 'model', benchmark: benchmark.value, opponent: opponent.value, timer_s: Number(timer.value) || null }),

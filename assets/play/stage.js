@@ -180,6 +180,7 @@ class Stage {
     this.share.offer(round.share ?? '');
     if (round.history_entry) history.remember(round.history_entry);
     history.list(this.find('history-list'));
+    this.chooser.daily.follow(round);
   }
 
   showSound({ clip, next_clip_url: next, phase }) {
@@ -209,7 +210,7 @@ class Stage {
     const target = shown('#agl-next, #agl-again') ?? shown('#agl-sound .agl-play');
     if (isLost) target?.focus({ preventScroll: true });
     const result = shown('.agl-reveal, .agl-summary') ?? shown('#agl-sound');
-    if (matchMedia(ONE_COLUMN).matches) result?.scrollIntoView({ block: 'center' });
+    result?.scrollIntoView({ block: matchMedia(ONE_COLUMN).matches ? 'center' : 'nearest' });
   }
 }
 

@@ -149,8 +149,17 @@ def test_dailies_and_benchmarks(api: Api, toy: Benchmark, clock: Clock) -> None:
     assert days["streak"]["days"] == 0
     assert "fragments" not in days
     shown = api.look_up("dailies?fragments=1").json()["fragments"]
-    assert shown["days"][0] == [f"Today · {today} · started", today]
     assert "No streak yet" in shown["streak"]
+    assert (days["today"], days["first"]) == (today, "2026-01-01")
+    february = api.look_up("dailies?month=2026-02").json()["entries"]
+    assert [one["day"] for one in february] == [f"2026-02-{day:02}" for day in range(28, 0, -1)]
+    this_month = api.look_up(f"dailies?month={today[:7]}").json()["entries"]
+    assert this_month == days["entries"][: int(today[8:])]
+    assert api.look_up("dailies?month=2025-12").json()["entries"] == []
+    wrong = api.look_up("dailies?month=May")
+    assert (wrong.status_code, wrong.json()["error"]) == (
+        422, f"'May' is not a month. Write it like {today[:7]}."
+    )  # fmt: skip
     played = api.http.get("/api/play/benchmarks").json()
     assert [one["slug"] for one in played["benchmarks"]] == [toy.slug]
     assert played["benchmarks"][0]["n_clips"] == len(toy)

@@ -192,7 +192,7 @@ TODAY = date(2026, 3, 14)
 def test_streaks(ago: list[int], length: int, played_today: bool) -> None:
     found = streak({TODAY - timedelta(days=back) for back in ago}, TODAY)
     assert (found.days, found.played_today) == (length, played_today)
-    assert "UTC days in a row" in found.explanation
+    assert "days in a row (UTC)" in found.explanation
 
 
 GOLDEN = "k04 k15 k06 k24 k00 k08 k14 k10 k18"

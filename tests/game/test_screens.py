@@ -11,7 +11,6 @@ from game.guessing import Details
 from game.reveal import streak_in_words
 from game.rounds import Game
 from game.screens import (
-    day_choices,
     help_html,
     reveal_html,
     status_html,
@@ -19,7 +18,7 @@ from game.screens import (
     summary_html,
     waiting_html,
 )
-from game.views import Challenger, DailyEntry, Streak
+from game.views import Challenger, Streak
 from tests.support.toy_game import Clock, play, summary_of
 
 
@@ -60,30 +59,6 @@ def test_steps_show_number_and_points_and_a_broken_clip_has_none(game: Game) -> 
     page = reveal_html(view.reveal)
     assert "does not count" in page
     assert "> of 0<" not in page
-
-
-@pytest.mark.parametrize(
-    ("entries", "choices"),
-    [
-        ([], []),
-        (
-            [
-                DailyEntry("2026-03-14", "started"),
-                DailyEntry("2026-03-13", "new"),
-                DailyEntry("2026-03-12", "finished", 12345),
-                DailyEntry("2026-03-11", "new"),
-            ],
-            [
-                ("Today · 2026-03-14 · started", "2026-03-14"),
-                ("Yesterday · 2026-03-13", "2026-03-13"),
-                ("2026-03-12 · 12,345 points", "2026-03-12"),
-                ("2026-03-11", "2026-03-11"),
-            ],
-        ),
-    ],
-)
-def test_days_show_their_results(entries: list[DailyEntry], choices: list[tuple[str, str]]) -> None:
-    assert day_choices(entries) == choices
 
 
 @pytest.mark.parametrize(
