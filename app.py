@@ -62,6 +62,7 @@ from ui.place_search import search_router
 from web import login
 from web.addresses import UnderPath, named_tab
 from web.gradio_adapter import n_sessions, upload_into
+from web.headers import HeadedApp, header_values
 from web.health import health_router
 from web.limits import BodyLimit, WholeTexts
 from web.metrics import CountRequests, Metrics, Reading, metrics_router
@@ -358,7 +359,8 @@ async def running(services: Services) -> AsyncIterator[None]:
 def create_app(settings: Settings) -> FastAPI:
     """The whole app as ASGI; raises ``Agl1kError`` if it cannot be opened."""
     services = open_services(settings)
-    app = FastAPI(
+    app = HeadedApp(
+        header_values(settings.frames, settings.tiles),
         title="AGL1K",
         version=__version__,
         docs_url=None,

@@ -29,6 +29,7 @@ from game.screens import message_html
 from ui import frame
 from ui.player import ClipPlayer, clip_value
 from ui.worldmap import WorldMap, reveal_command
+from web.headers import HeadedApp, header_values
 from web.page import QUIET, mount
 from web.server import listening, serve
 from web.static import mount_static, static_url
@@ -209,7 +210,7 @@ def create_app(folder: Path, config: Config, predictions: Path | None = None) ->
 def app_of(review: Desk, config: Config, wording: Wording) -> FastAPI:
     """The page over one desk as ASGI."""
     clips = ClipStore(config.data_dir / "clips")
-    app = FastAPI(title=wording.title, docs_url=None, redoc_url=None)
+    app = HeadedApp(header_values(), title=wording.title, docs_url=None, redoc_url=None)
     app.include_router(clip_router(clips, review.resolve))
     mount_static(app)
     look = frame.look()

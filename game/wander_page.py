@@ -27,6 +27,7 @@ from game.wandering import Outcome, Scene, Wandering
 from ui import frame
 from ui.panorama import Panorama, ShownWay, page_head, panorama_value
 from ui.worldmap import WorldMap, parse_pin, reset_command, reveal_command
+from web.headers import HeadedApp, header_values
 from web.page import QUIET, mount
 from web.server import listening, serve
 from web.static import mount_static
@@ -232,7 +233,7 @@ def panorama_router(wandering: Wandering) -> APIRouter:
 
 def create_app(wandering: Wandering) -> FastAPI:
     """The page as ASGI."""
-    app = FastAPI(title="AGL1K wander", docs_url=None, redoc_url=None)
+    app = HeadedApp(header_values(), title="AGL1K wander", docs_url=None, redoc_url=None)
     app.include_router(panorama_router(wandering))
     mount_static(app)
     look = frame.look()

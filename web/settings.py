@@ -14,6 +14,7 @@ from pathlib import Path
 
 from agl1k_core.config import Config, Environment
 from store.options import StoreOptions
+from web.headers import HUB
 
 LEAST_SECRET_BYTES = 16
 #: Without a setting, one address may start this part of all rounds if they get short.
@@ -41,6 +42,7 @@ class Settings:
     rounds_per_player: int
     rounds_per_address: int
     trusted_proxies: tuple[str, ...]
+    frames: tuple[str, ...]
     sealed_per_day: int
     sealed_in_all_per_day: int
     busy_ms: float
@@ -88,6 +90,7 @@ class Settings:
                 highest=1e9,
             ),
             trusted_proxies=_trusted_proxies(environment),
+            frames=_frames(environment),
             sealed_per_day=environment.whole("AGL1K_SEALED_PER_DAY", 5, lowest=0, highest=1e6),
             sealed_in_all_per_day=environment.whole(
                 "AGL1K_SEALED_IN_ALL_PER_DAY", 50, lowest=0, highest=1e6
@@ -151,6 +154,19 @@ def _trusted_proxies(environment: Environment) -> tuple[str, ...]:
         if isinstance(network, IPv4Network):
             networks.append(f"::ffff:{network.network_address}/{96 + network.prefixlen}")
     return tuple(networks)
+
+
+def _frames(environment: Environment) -> tuple[str, ...]:
+    """Origins; "none" for nobody."""
+    text = environment.text("AGL1K_FRAMES", default=", ".join(HUB))
+    parts = [] if text == "none" else [*filter(None, map(str.strip, text.split(",")))]
+    for part in parts:
+        if not re.fullmatch(r"https?://(?:\*\.)?[\w.-]+(?::(?:\d{1,5}|\*))?", part, re.ASCII):
+            environment.refuse(
+                f"AGL1K_FRAMES: {part[:80]!r} is no site. Set some like https://example.org or "
+                "https://*.example.org, separated by commas, or none, or unset it."
+            )
+    return tuple(parts)
 
 
 def _metrics_token(environment: Environment) -> str:

@@ -54,7 +54,8 @@ def embedding(url: str) -> FastAPI:
 
 
 def test_ten_of_ten_loads_reach_a_clip(context: BrowserContext, tmp_path: Path) -> None:
-    app = app_module.create_app(Settings.from_env({"AGL1K_DATA": str(tmp_path / "data")}))
+    env = {"AGL1K_DATA": str(tmp_path / "data"), "AGL1K_FRAMES": "http://localhost:*"}
+    app = app_module.create_app(Settings.from_env(env))
     errors: list[str] = []
     context.on("weberror", lambda error: errors.append(str(error.error)))
     with running(app) as url, running(embedding(url)) as other:
