@@ -29,14 +29,24 @@ export const look = (what, player) => ask(what, {
   headers: player ? { Authorization: `Bearer ${player}` } : {},
 });
 
-async function ask(path, options) {
-  const answer = await reach(new URL(`api/play/${path}`, document.baseURI), options);
+/** As `look`, with a tag to send the next time; null if nothing has changed since `tag`. */
+export async function lookIfChanged(what, player, tag) {
+  const headers = { Authorization: `Bearer ${player}`, ...(tag ? { 'If-None-Match': tag } : {}) };
+  const answer = await reach(what, { headers });
+  if (answer.status === 304) return null;
+  return { content: await contentOf(answer), tag: answer.headers.get('ETag') };
+}
+
+const ask = async (path, options) => contentOf(await reach(path, options));
+
+async function contentOf(answer) {
   const content = await answer.json().catch(() => null);
   if (answer.ok && content) return content;
   throw new Problem(sentenceOf(answer, content), answer.ok ? 500 : answer.status, waitOf(answer));
 }
 
-async function reach(address, options) {
+async function reach(path, options) {
+  const address = new URL(`api/play/${path}`, document.baseURI);
   try {
     return await fetch(address, { ...options, signal: AbortSignal.timeout(PATIENCE_MS), cache: 'no-store' });
   } catch {

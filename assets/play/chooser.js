@@ -62,7 +62,7 @@ export class Chooser {
     this.panelOf(mode).querySelector('input, select, button')?.focus();
     this.panels.scrollIntoView({ block: 'nearest' });
     if (mode === 'days') this.showDays();
-    if (mode === 'model') this.prepareWith('./versus.js', mode);
+    if (mode in MODULES) this.prepareWith(MODULES[mode], mode);
   }
 
   /** Fill a panel by a module that most rounds do not need. */
@@ -72,6 +72,14 @@ export class Chooser {
     } catch {
       tell(this.message, 'This could not be loaded. Close the panel and open it again.', { alarm: true });
     }
+  }
+
+  /** Ask for a name to join the room with this code. */
+  invite(code) {
+    const fields = this.panelOf('room').elements;
+    fields.code.value = code;
+    this.open('room');
+    fields.called.focus();
   }
 
   /** Close the panel; the focus returns to the button that opened it. */
@@ -135,12 +143,18 @@ export class Chooser {
   }
 }
 
+/** Modules of panels that most rounds do not need. */
+const MODULES = { model: './versus.js', room: './rooms.js' };
+
 /** The round that a panel's fields wish for, as the play API takes it. */
 const WISHES = {
   free: ({ benchmark, speech, continent, timer }) => ({
     mode: 'free', benchmark: benchmark.value, speech: speech.value, continent: continent.value,
     timer_s: Number(timer.value) || null }),
   challenge: ({ code }) => ({ mode: 'challenge', code: code.value }),
+  room: ({ code, benchmark, timer, called }) => ({
+    mode: 'room', code: code.value, nickname: called.value, benchmark: benchmark.value,
+    timer_s: Number(timer.value) || null }),
   model: ({ benchmark, opponent, timer }) => ({
     mode: 'model', benchmark: benchmark.value, opponent: opponent.value, timer_s: Number(timer.value) || null }),
 };

@@ -14,6 +14,12 @@ export function make(tag, properties = {}, ...children) {
   return node;
 }
 
+/** Load a style sheet of ours, once; `name` is its file in assets/. */
+export function addSheet(name) {
+  const { href } = new URL(`../${name}`, import.meta.url);
+  document.head.append(make('link', { rel: 'stylesheet', href }));
+}
+
 /** Show a message in `box`, one paragraph a line; an alarm interrupts screen readers. */
 export function tell(box, text, { alarm = false, action = null } = {}) {
   const parts = text.split('\n').map((line) => make('p', {}, line));

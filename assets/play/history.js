@@ -3,7 +3,7 @@ import { make } from './dom.js';
 import { keep, recall } from './store.js';
 
 const MOST = 200;
-const MODES = { free: 'Free play', daily: 'Daily five', challenge: 'Challenge', model: 'Against a model' };
+const MODES = { free: 'Free play', daily: 'Daily five', challenge: 'Challenge', model: 'Against a model', room: 'Room' };
 
 const isEntry = (entry) => Number.isInteger(entry?.total) && Number.isInteger(entry.max_total)
   && typeof entry.finished_utc === 'string' && typeof entry.label === 'string' && Object.hasOwn(MODES, entry.mode);
@@ -50,7 +50,7 @@ function tableOf(rounds) {
 }
 
 function rowOf({ finished_utc: finished, mode, label, total, max_total: most, versus }) {
-  const name = mode === 'daily' ? `${MODES.daily} ${label}` : MODES[mode];
+  const name = ['daily', 'room'].includes(mode) ? `${MODES[mode]} ${label}` : MODES[mode];
   const against = Number.isInteger(versus?.total) ? ` · ${versus.name} ${points(versus.total)}` : '';
   return make('tr', {},
     make('td', {}, finished.slice(0, 16).replace('T', ' ')),

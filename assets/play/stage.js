@@ -16,6 +16,8 @@ const NO_PIN = 'There is no pin yet. Click or tap the map, or press Enter in it 
 const NO_MAP = 'The map is still being drawn. Wait a moment, or reload the page if it does not appear.';
 const NO_SOUND = 'The clip could not be loaded. Try again, skip it, or report it as broken.';
 
+//: A name in the call itself would be loaded ahead with the others.
+const ROOMS = './rooms.js';
 //: As in game.css.
 const ONE_COLUMN = '(max-width: 860px) and (not ((orientation: landscape) and (max-height: 560px) and (min-width: 560px)))';
 
@@ -74,8 +76,15 @@ class Stage {
 
   async open() {
     await this.perform('open', () => ({ player: this.player, href: location.href }));
-    if (this.round) forgetLink();
+    if (this.round) this.followLink();
     return this;
+  }
+
+  /** The link is done with, unless it leads to a room for which a name is needed. */
+  followLink() {
+    const code = new URL(location.href).searchParams.get('room');
+    if (code && this.round.mode !== 'room') this.chooser.invite(code);
+    else forgetLink();
   }
 
   submit() {
@@ -98,6 +107,7 @@ class Stage {
     this.giveUp?.();
     return this.busy(async () => {
       this.show(await act('start', { player: this.player, ...wish }));
+      forgetLink();
       return true;
     });
   }
@@ -181,6 +191,22 @@ class Stage {
     if (round.history_entry) history.remember(round.history_entry);
     history.list(this.find('history-list'));
     this.chooser.daily.follow(round);
+    this.showRoom();
+  }
+
+  /** How everybody stands, in a room. */
+  async showRoom() {
+    if (!this.round.room && !this.standings) return;
+    this.standings ??= import(ROOMS).then(({ Standings }) => new Standings(this.find('versus'), {
+      playerOf: () => this.player,
+      join: (code) => this.start({ mode: 'room', code }).catch(({ message }) => this.alarm(message)),
+      begin: () => this.perform('rematch', () => this.tokens),
+    }));
+    try {
+      (await this.standings).follow(this.round);
+    } catch {
+      this.standings = null; // the module could not be loaded: tried again after the next answer
+    }
   }
 
   showSound({ clip, next_clip_url: next, phase }) {
@@ -217,6 +243,6 @@ class Stage {
 /** A link is used once; a reload then continues the latest round. */
 function forgetLink() {
   const address = new URL(location.href);
-  for (const name of ['challenge', 'daily']) address.searchParams.delete(name);
+  for (const name of ['challenge', 'daily', 'room']) address.searchParams.delete(name);
   if (address.href !== location.href) window.history.replaceState(window.history.state, '', address);
 }
