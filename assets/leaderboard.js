@@ -3,7 +3,7 @@
 
 const SEARCH_PAUSE_MS = 150;
 const ONE_VALUE = ['board', 'subset', 'rank_by', 'search', 'weights', 'min_coverage', 'as_of'];
-const OWN = new Set([...ONE_VALUE, 'tab', 'sort', 'reverse', 'kinds', 'columns', 'intervals', 'latest', 'page', 'row', 'other', 'answered']);
+const OWN = new Set([...ONE_VALUE, 'tab', 'sort', 'reverse', 'kinds', 'columns', 'intervals', 'latest', 'tools', 'page', 'row', 'other', 'answered']);
 const ROW_CLOSED = 'agl-row-closed';
 const ROW_COMPARED = 'agl-row-compared';
 
@@ -143,6 +143,7 @@ class BoardPage {
     this.query.set('columns', form.getAll('columns').join(','));
     this.query.set('intervals', form.has('intervals') ? '1' : '0');
     this.query.set('latest', form.has('latest') ? '1' : '0');
+    this.query.set('tools', form.has('tools') ? '1' : '0');
     this.query.delete('page');
   }
 

@@ -42,6 +42,7 @@ export class Player {
     this.retry.hidden = true;
     this.root.setAttribute('aria-label', this.clip?.label || 'Clip player');
     this.drawWave();
+    this.tell('agl-clip-changed');
     if (!this.clip) {
       this.audio.removeAttribute('src');
       this.audio.load();
@@ -135,6 +136,7 @@ export class Player {
     this.wave.setAttribute('aria-valuenow', now.toFixed(1));
     this.wave.setAttribute('aria-valuetext', `${Math.floor(now)} of ${Math.round(all)} seconds`);
     this.wave.style.setProperty('--done', all ? Math.min(1, now / all) : 0);
+    this.tell('agl-clip-time');
   }
 
   /** Draw as many bars as fit, each as high as the loudest peak in its part. */
@@ -218,9 +220,10 @@ export class Player {
 
   /** Update the played part with every frame, instead of four times a second. */
   follow() {
+    cancelAnimationFrame(this.frame); // of an earlier `playing`, which comes after each seek
     if (this.audio.paused) return;
     this.showTime();
-    requestAnimationFrame(() => this.follow());
+    this.frame = requestAnimationFrame(() => this.follow());
   }
 
   // ---- volume, kept for the next visit

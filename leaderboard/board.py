@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import pandas as pd
+
 from agl1k_core import listener, predictions, scoring
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError, UnavailableError
@@ -343,10 +345,10 @@ class Board:
 
     def _score_people(self, benchmark: Benchmark) -> Part:
         begun = self._clock()
-        found = people_row(self.guesses, benchmark)
+        found = people_rows(self.guesses, benchmark)
         ended = self._clock()
         self._people_next = ended + (ended - begun) / _PEOPLE_SHARE
-        return Part((found[0],), {PEOPLE_ID: found[1]}) if found else Part()
+        return Part(tuple(row for row, _ in found), {row.row_id: one for row, one in found})
 
 
 def _has_clips(benchmark: Benchmark, subset: str) -> bool:
@@ -370,20 +372,27 @@ def _baselines(benchmark: Benchmark, listened: Stored | None) -> Part:
     return Part(tuple(rows), all_scored)
 
 
-def people_row(guesses: GuessStore, benchmark: Benchmark) -> tuple[Row, Evaluation] | None:
-    """All players as one row, and the evaluation behind it; None if nobody has guessed."""
+def people_rows(guesses: GuessStore, benchmark: Benchmark) -> list[tuple[Row, Evaluation]]:
+    """All players as one row, and its parts with and without tools, with their evaluations."""
     table = guesses.table(benchmark.slug)
-    scored = people.score_people(table, benchmark)
+    found = (_people_row(table, benchmark, use) for use in (None, *people.USES))
+    return [one for one in found if one]
+
+
+def _people_row(
+    table: pd.DataFrame, benchmark: Benchmark, use: people.Use | None
+) -> tuple[Row, Evaluation] | None:
+    scored = people.score_people(table, benchmark, use)
     if scored is None:
         return None
-    n_clips = people.counted_guesses(table, benchmark)["clip_key"].nunique()
     row = scored_row(
-        PEOPLE_ID,
+        f"{PEOPLE_ID}-{use}-tools" if use else PEOPLE_ID,
         "people",
-        "People",
+        f"People {use} tools" if use else "People",
         scored,
-        note=people.people_note(table, benchmark),
+        note=people.people_note(table, benchmark, use),
         n_guesses=scored.n_clips,
-        coverage=n_clips / len(benchmark),
+        coverage=len(set(scored.require_rows().clip)) / len(benchmark),
+        part_of=PEOPLE_ID if use else "",
     )
     return row, scored

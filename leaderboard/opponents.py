@@ -37,7 +37,7 @@ class Opponents:
 
 def _of_part(part: Part, benchmark: Benchmark) -> list[Opponent]:
     scored = {**part.scored, **part.last}
-    rows = [row for row in part.rows if row.row_id in scored]
+    rows = [row for row in part.rows if row.row_id in scored and not row.part_of]
     return [*filter(None, (_opponent(row, scored[row.row_id], benchmark) for row in rows))]
 
 

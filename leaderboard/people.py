@@ -7,6 +7,9 @@ possible: docs/fairness.md.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Literal
+
 import numpy as np
 import pandas as pd
 
@@ -15,6 +18,10 @@ from agl1k_core.answers import Status
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.predictions import Predictions
 from agl1k_core.scoring import FEWEST_CLUSTERS, PEOPLE, Evaluation, evaluate
+
+#: Whether tools for listening closely were used.
+Use = Literal["with", "without"]
+USES: tuple[Use, ...] = ("with", "without")
 
 LABELS = ("city", "country", "continent")
 #: A player counts once one of their rounds has this many answers.
@@ -59,13 +66,19 @@ def _with_a_full_round(in_time: pd.DataFrame, benchmark: Benchmark) -> list[str]
     return [*full.index.get_level_values("player_id").unique()]
 
 
-def people_predictions(guesses: pd.DataFrame, benchmark: Benchmark) -> Predictions:
+def people_predictions(
+    guesses: pd.DataFrame, benchmark: Benchmark, use: Use | None = None
+) -> Predictions:
     """The players' answers as predictions, one record per counted guess.
+
+    With ``use``, only those of the counted guesses that were given with or without tools.
 
     A skipped clip, or one that ran out of time without a pin, is a refusal. Labels are those of
     the places where the pins lie; ``clusters`` are the players.
     """
     counted = counted_guesses(guesses, benchmark)
+    if use:
+        counted = _used(counted, use)
     pinned = counted["action"].isin(["guess", "timeout"]) & counted["latitude"].notna()
     lat = counted["latitude"].where(pinned).to_numpy(dtype=np.float64)
     lon = counted["longitude"].where(pinned).to_numpy(dtype=np.float64)
@@ -87,9 +100,18 @@ def people_predictions(guesses: pd.DataFrame, benchmark: Benchmark) -> Predictio
     )
 
 
-def score_people(guesses: pd.DataFrame, benchmark: Benchmark) -> Evaluation | None:
-    """All counted guesses under the protocol for people; None if there are none."""
-    predictions = people_predictions(guesses, benchmark)
+def _used(counted: pd.DataFrame, use: Use) -> pd.DataFrame:
+    """Those of some answers that were given with tools for listening closely, or surely without."""
+    said = counted["tools"].notna()
+    used = said & (counted["tools"] != "")
+    return counted[used if use == "with" else said & ~used]
+
+
+def score_people(
+    guesses: pd.DataFrame, benchmark: Benchmark, use: Use | None = None
+) -> Evaluation | None:
+    """The counted guesses under the protocol for people; None if there are none."""
+    predictions = people_predictions(guesses, benchmark, use)
     return evaluate(benchmark, predictions, PEOPLE) if len(predictions) else None
 
 
@@ -100,20 +122,42 @@ RULE = (
 )
 
 
-def people_note(guesses: pd.DataFrame, benchmark: Benchmark) -> str:
+def people_note(guesses: pd.DataFrame, benchmark: Benchmark, use: Use | None = None) -> str:
     """How much counts in the row, and by which rules."""
     counted = counted_guesses(guesses, benchmark)
-    text = (
+    if use:
+        return f"{_counts(_used(counted, use))} {_PART[use]}{_few(_used(counted, use))}"
+    left_out = len(guesses) - len(counted)
+    more = f" {_n(left_out, 'other answer does', 'other answers do')} not count."
+    return f"{_counts(counted)} {RULE}{more if left_out else ''} {_tools(counted)}{_few(counted)}"
+
+
+_CHOSEN = (
+    "They count in the row of all people, too. Players choose when to use tools, so a difference "
+    "need not come from the tools."
+)
+_PART: Mapping[Use, str] = {
+    "with": f"In each, a tool for listening closely was used. {_CHOSEN}",
+    "without": f"In none was a tool for listening closely used. {_CHOSEN}",
+}
+
+
+def _counts(counted: pd.DataFrame) -> str:
+    return (
         f"{_n(len(counted), 'guess', 'guesses')} by {_n(counted['player_id'].nunique(), 'player')} "
         f"on {_n(counted['clip_key'].nunique(), 'clip')}."
     )
-    left_out = len(guesses) - len(counted)
-    text += f" {RULE}"
-    if left_out:
-        text += f" {_n(left_out, 'other answer does', 'other answers do')} not count."
-    if counted["player_id"].nunique() < FEWEST_CLUSTERS:
-        text += f" Intervals need {FEWEST_CLUSTERS} players."
-    return text
+
+
+def _tools(counted: pd.DataFrame) -> str:
+    used, unused = (len(_used(counted, use)) for use in USES)
+    unknown = len(counted) - used - unused
+    return f"Tools for listening closely: {used} with, {unused} without, {unknown} not known."
+
+
+def _few(counted: pd.DataFrame) -> str:
+    few = counted["player_id"].nunique() < FEWEST_CLUSTERS
+    return f" Intervals need {FEWEST_CLUSTERS} players." if few else ""
 
 
 def _n(count: int, one: str, many: str = "") -> str:

@@ -36,7 +36,7 @@ class Query:
     is the opened row, ``other`` the one it is compared with, on the clips that both answered if
     ``answered``. ``latest`` leaves out all but the newest file of a model by the same people;
     ``as_of`` is a date, YYYY-MM-DD, and leaves out what was published after it. Both change ranks,
-    unlike filters.
+    unlike filters. ``tools`` adds people with and without tools for listening closely.
     """
 
     board: str = ""
@@ -49,6 +49,7 @@ class Query:
     weights: str = ""
     min_coverage: int = 0
     latest: bool = False
+    tools: bool = False
     as_of: str = ""
     columns: tuple[str, ...] = DEFAULT_COLUMNS
     intervals: bool = True
@@ -89,6 +90,7 @@ def from_mapping(given: Mapping[str, str]) -> Query:
         weights=_one_of(given, "weights", WEIGHTS, ""),
         min_coverage=_percentage(given.get("min_coverage", "")),
         latest=given.get("latest") == "1",
+        tools=given.get("tools") == "1",
         as_of=_day(given.get("as_of", "")),
         columns=_several(given, "columns", COLUMN) or DEFAULT_COLUMNS,
         intervals=given.get("intervals") != "0",
@@ -114,7 +116,7 @@ def complaints(given: Mapping[str, str]) -> list[str]:
         found.append(f"min_coverage is {coverage[:40]!r}; give a whole number from 0 to 100")
     if given.get("as_of", "") and not _day(given["as_of"]):
         found.append(f"as_of is {given['as_of'][:40]!r}; give a date as YYYY-MM-DD")
-    for name in ("reverse", "intervals", "latest"):
+    for name in ("reverse", "intervals", "latest", "tools"):
         if given.get(name, "") not in ("", "0", "1"):
             found.append(f"{name} is {given[name][:40]!r}; give 0 or 1")
     return found

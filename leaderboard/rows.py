@@ -54,6 +54,7 @@ class Row:
     ``owner`` speaks for the organisation. ``files`` are its submitted files, the newest first; of
     several runs that count, ``ranges`` has the least and the greatest value of each metric. On a
     sealed benchmark, ``n_scored`` is how many files its submitters had scored, None if unknown.
+    ``part_of`` is the row in which all of this one counts, too: it is shown on request only.
     """
 
     row_id: str
@@ -81,6 +82,7 @@ class Row:
     verified: bool = False
     files: tuple[File, ...] = ()
     ranges: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
+    part_of: str = ""
     n_scored: int | None = None
 
     def value(self, metric: str, subset: str = "all") -> float:

@@ -65,7 +65,7 @@ def make_view(board: Board, query: Query) -> View:
     """Apply a query to a board."""
     everything = board.rows(query.as_of)
     rows = standing(everything, query)
-    gone = frozenset(row.row_id for row in everything) - {row.row_id for row in rows}
+    gone = {row.row_id for row in everything if not row.part_of} - {row.row_id for row in rows}
     ranks = board.ranks(query.rank_by, query.subset, without=gone, as_of=query.as_of)
     shown = [row for row in rows if matches(row, query)]
     places = _reported_places(rows, query)
@@ -88,8 +88,11 @@ def make_view(board: Board, query: Query) -> View:
 def standing(rows: Sequence[Row], query: Query) -> list[Row]:
     """The rows that count: as of the query's date, and if asked for, only the latest of a model.
 
-    What people had guessed by then is not known, so their row is of today only.
+    What people had guessed by then is not known, so their row is of today only. Its parts are left
+    out, unless the query wants them.
     """
+    if not query.tools:
+        rows = [row for row in rows if not row.part_of]
     if query.as_of:
         rows = [row for row in rows if row.published <= query.as_of and row.kind != "people"]
     if not query.latest:

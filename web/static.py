@@ -92,7 +92,10 @@ def leaflet_url(name: str) -> str:
 
 @cache
 def modules(name: str) -> tuple[str, ...]:
-    """The names of a module in ``assets`` and of all that it imports, in the order found."""
+    """The names of a module in ``assets`` and of all that it imports, in the order found.
+
+    Left out is what is imported as ``new URL(…)``: it is not needed before somebody asks for it.
+    """
     found, waiting = dict.fromkeys([name]), [name]
     while waiting:
         importing = waiting.pop()

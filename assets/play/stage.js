@@ -10,6 +10,7 @@ import * as history from './history.js';
 import { Search } from './search.js';
 import { Share } from './share.js';
 import { isLasting, keep, recall } from './store.js';
+import { openTools, usedOn } from './tools-door.js';
 import { act } from './api.js';
 
 const NO_PIN = 'There is no pin yet. Click or tap the map, or press Enter in it to drop the pin at the crosshair; then submit.';
@@ -38,6 +39,7 @@ class Stage {
     this.parts.retry.remove();
     this.sound = new Player(this.parts.sound);
     this.sound.load(null);
+    openTools(find('tools'), this.sound);
     this.share = new Share(find('share'));
     this.clock = new Clock(find('clock'), () => this.answer('timeup'));
     this.chooser = new Chooser(find('modes'), find('panels'), () => this.player, (wish) => this.start(wish));
@@ -97,7 +99,8 @@ class Stage {
   answer(action) {
     return this.perform(action, () => {
       const withPin = ['guess', 'timeup'].includes(action) && this.drawn?.value;
-      return { ...this.tokens, nickname: this.chooser.nickname, ...(withPin ? JSON.parse(this.drawn.value) : {}) };
+      const tools = usedOn(this.sound.clip?.url);
+      return { ...this.tokens, nickname: this.chooser.nickname, tools, ...(withPin ? JSON.parse(this.drawn.value) : {}) };
     });
   }
 

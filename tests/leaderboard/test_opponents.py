@@ -50,10 +50,11 @@ def test_an_opponent_has_the_distances_of_its_answers(board: Board, toy: Benchma
 
 def test_people_are_the_median_of_those_who_answered_a_clip(board: Board) -> None:
     for player, degrees_off in (("a", 0.0), ("b", 1.0), ("c", 8.0)):
-        add_guesses(board, player, KEYS[:25], degrees_off=degrees_off)
+        add_guesses(board, player, KEYS[:25], degrees_off=degrees_off, tools="loop")
     add_guesses(board, "d", KEYS[20:30], degrees_off=1.0)
     board.warm()
-    people = next(one for one in board.opponents() or () if one.row_id == PEOPLE_ID)
+    [people] = [one for one in board.opponents() or () if one.kind == "people"]
+    assert people.row_id == PEOPLE_ID, "their part with tools is no opponent"
     assert {*people.distances_km} == {*KEYS[:25]}, "three answers to a clip at least"
     assert people.distances_km[KEYS[0]] == pytest.approx(111.2, abs=0.5)
 

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from agl1k_core.answers import Status
 from agl1k_core.benchmarks import Benchmark
 from leaderboard.board import PEOPLE_ID, Board
+from leaderboard.compare import compare
 from leaderboard.people import MOST_PER_PLAYER, counted_guesses, people_note, people_predictions
+from leaderboard.query import Query
+from leaderboard.rows import Row
+from leaderboard.view import make_view
 from store.database import Database
 from tests.support.toy_board import add_guesses, make_benchmark, make_board
 
@@ -162,3 +167,58 @@ def test_new_guesses_are_scored_but_not_all_the_time(database: Database, toy: Be
 def _n_guesses(board: Board) -> int:
     row = board.row(PEOPLE_ID)
     return row.n_guesses if row else 0
+
+
+def add_tool_users(board: Board) -> None:
+    """Six players: near without tools, far with them; two old ones said nothing."""
+    for number in range(6):
+        add_guesses(board, f"bare{number}", KEYS[:6], degrees_off=0.1, tools="")
+        add_guesses(board, f"aided{number}", KEYS[:6], degrees_off=9, tools="loop,slow")
+    for number in range(2):
+        add_guesses(board, f"old{number}", KEYS[:6], degrees_off=30)
+
+
+def test_people_with_and_without_tools_are_rows_on_request(board: Board) -> None:
+    add_tool_users(board)
+    assert [row for row in shown(board, Query()) if row != "People"] == []
+    rows = shown(board, Query(tools=True))
+    assert {name: row.n_guesses for name, row in rows.items()} == {
+        "People": 84,
+        "People with tools": 36,
+        "People without tools": 36,
+    }
+    near, far = rows["People without tools"], rows["People with tools"]
+    assert near.value("distance_km") == pytest.approx(11, abs=2)
+    assert far.value("distance_km") == pytest.approx(1000, abs=10)
+    for row in rows.values():
+        assert row.interval("distance_km") is not None
+    assert "Tools for listening closely: 36 with, 36 without, 12 not known." in rows["People"].note
+    assert near.note.startswith("36 guesses by 6 players on 6 clips. In none was a tool")
+
+
+def shown(board: Board, query: Query) -> dict[str, Row]:
+    found = make_view(board, replace(query, kinds=("people",))).entries
+    return {entry.row.model: entry.row for entry in found}
+
+
+def test_old_guesses_make_the_row_of_all_people_alone(board: Board) -> None:
+    for name in ("ann", "ben", "cem", "dan", "eve"):
+        add_guesses(board, name, KEYS[:5])
+    assert list(shown(board, Query(tools=True))) == ["People"]
+
+
+def test_tools_change_no_rank_and_count_by_the_same_rules(board: Board) -> None:
+    add_guesses(board, "ann", KEYS[:6], tools="")
+    add_guesses(board, "ann", KEYS[:6], tools="loop")  # no first sight
+    for number in range(5):
+        add_guesses(board, f"bot{number}", KEYS[:5], seconds=0.3, tools="band")
+    assert list(shown(board, Query(tools=True))) == ["People", "People without tools"]
+    whole, split = (make_view(board, Query(tools=tools)) for tools in (False, True))
+    ranks = {entry.row.row_id: entry.rank for entry in split.entries}
+    assert {entry.row.row_id: entry.rank for entry in whole.entries}.items() <= ranks.items()
+
+
+def test_people_with_and_without_tools_can_be_compared(board: Board) -> None:
+    add_tool_users(board)
+    found = compare(board, "people-with-tools", "people-without-tools")
+    assert found.n_common == 6

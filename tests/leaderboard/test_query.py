@@ -33,6 +33,7 @@ queries = st.builds(
     intervals=st.booleans(),
     page=st.integers(1, 9999),
     latest=st.booleans(),
+    tools=st.booleans(),
     as_of=st.just("") | st.dates().map(str),
     answered=st.booleans(),
     row=_words,

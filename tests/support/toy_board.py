@@ -116,6 +116,7 @@ def add_guesses(
     benchmark_hash: str = "",
     benchmark: str = "",
     seconds: float | None = 20.0,
+    tools: str | None = None,
 ) -> None:
     assert board.benchmark is not None
     round_id = uuid.uuid4().hex
@@ -140,6 +141,7 @@ def add_guesses(
                 seconds=seconds,
                 mode="free",
                 app_version="test",
+                tools=tools,
                 created_utc=NOW + timedelta(seconds=next(_SECONDS)),
             )
         )
