@@ -39,7 +39,6 @@ export class Player {
   load(clip, andPlay) {
     this.clip = clip;
     this.failed = false;
-    this.retry.hidden = true;
     this.root.setAttribute('aria-label', this.clip?.label || 'Clip player');
     this.drawWave();
     this.tell('agl-clip-changed');
@@ -73,7 +72,6 @@ export class Player {
   tryAgain() {
     const { currentTime } = this.audio;
     this.failed = false;
-    this.retry.hidden = true;
     this.audio.load();
     this.audio.currentTime = currentTime;
     this.play();
@@ -112,16 +110,19 @@ export class Player {
     this.note.textContent = sentence;
     this.playButton.setAttribute('aria-label', state === 'playing' ? 'Pause' : 'Play');
     this.playButton.disabled = state === 'empty';
+    this.retry.hidden = state !== 'failed';
     clearTimeout(this.patience);
     if (state !== 'loading') return;
-    this.patience = setTimeout(() => { this.note.textContent = 'Still loading the clip…'; }, PATIENCE_MS);
+    this.patience = setTimeout(() => {
+      this.note.textContent = 'Still loading the clip…';
+      this.retry.hidden = false;
+    }, PATIENCE_MS);
   }
 
   fail() {
     if (!this.clip) return;
     this.failed = true;
     this.show('failed', 'The clip could not be loaded. Check the connection, then try again.');
-    this.retry.hidden = false;
     this.tell('agl-clip-failed');
   }
 

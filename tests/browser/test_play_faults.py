@@ -191,6 +191,17 @@ def test_the_next_clip_and_the_first_one_are_asked_for_again(page: Page, url: st
     assert steps_done(page) == 1
 
 
+def test_a_clip_that_never_comes_can_be_asked_for_again(page: Page, url: str) -> None:
+    held: list[Route] = []
+    page.route("**/clip/*", lambda route: held.append(route))
+    page.goto(url)
+    expect(page.locator(".agl-player")).to_contain_text("Still loading the clip")
+    page.unroute("**/clip/*")
+    page.locator(".agl-player .agl-retry").click()
+    page.wait_for_function("document.querySelector('#agl-sound audio').readyState > 0")
+    expect(page.locator(".agl-player .agl-retry")).to_be_hidden()
+
+
 def test_a_clip_that_is_not_heard_takes_no_guess(page: Page, url: str, app: FastAPI) -> None:
     before = stored(app)
     page.route("**/clip/*", answer_with(404))
