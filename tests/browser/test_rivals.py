@@ -46,7 +46,7 @@ def test_a_round_against_a_model(new_page: NewPage, url: str, width: int, dark: 
     page = new_page(width=width, height=768 if width > 900 else 844, dark=dark)
     open_game(page, url)
     assert not page.evaluate("[...document.scripts, ...document.querySelectorAll('link')]"
-                             ".some(one => /versus|rivals/.test(one.src ?? one.href))")  # fmt: skip
+                             ".some(one => /versus|rooms/.test(one.src ?? one.href))")  # fmt: skip
     page.click("[data-mode=model]")
     chosen = page.locator("#agl-opponent select")
     expect(chosen.locator("optgroup[label=Baselines] option")).not_to_have_count(0)

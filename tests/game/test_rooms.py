@@ -298,3 +298,15 @@ def test_only_a_round_in_a_room_has_a_next_one(moves: Moves, game: Game) -> None
 )
 def test_a_code_may_be_typed_in_many_ways(typed: str) -> None:
     assert read_room_code(typed) == "ABC120"
+
+
+def test_servers_on_one_database_agree(new_game: Callable[..., Game], toy: Benchmark) -> None:
+    here, there = new_game(), new_game()
+    host = Somebody(Moves(here, [toy.slug]), here, "Host")
+    guest = Somebody(Moves(there, [toy.slug]), there, "Guest", host.code)
+    host.answer()
+    guest.answer()
+    seen = guest.sees_of("Host")
+    assert (seen.answered, seen.total) == (1, host.view.total)
+    moves = Moves(there, [toy.slug])
+    assert moves.next_in_room(host.token, host.view.token).view.room != host.view.room
