@@ -25,7 +25,8 @@ export class Loop {
 
   /** Loop a few seconds from the current position on. */
   begin() {
-    const { audio } = this.player;
+    const { audio, clip } = this.player;
+    if (!clip || !this.player.duration()) return;
     const start = Math.max(0, Math.min(audio.currentTime, this.player.duration() - FIRST_S));
     this.set(start, start + FIRST_S);
   }

@@ -19,14 +19,19 @@ export function bandProblem({ low, high }) {
   return `Give a band within ${LOWEST_HZ} and ${HIGHEST_HZ.toLocaleString('en')} Hz, whose upper end is at least ${NARROWEST} times the lower one.`;
 }
 
-/** Leads a source to the context's destination, through filters and a limiter if they are wanted. */
+/** Leads a source to a context's destination, through filters and a limiter if they are wanted. */
 export class Chain {
-  constructor(context, source) {
+  constructor(context) {
     const edges = (type) => QUALITIES.map((quality) => new BiquadFilterNode(context, { type, Q: 20 * Math.log10(quality) }));
-    Object.assign(this, { context, source, lowCut: edges('highpass'), highCut: edges('lowpass') });
+    Object.assign(this, { context, lowCut: edges('highpass'), highCut: edges('lowpass') });
     this.louder = new GainNode(context);
     this.limiter = new DynamicsCompressorNode(context, LIMITER);
     this.ceiling = new WaveShaperNode(context, { curve: ceilingCurve() });
+  }
+
+  /** From now on `source` is heard through the chain, as recorded at first. */
+  hear(source) {
+    this.source = source;
     this.set(null, 0);
   }
 

@@ -56,7 +56,8 @@ class Tools {
     this.element.querySelector('details').addEventListener('toggle', () => this.drawPicture());
     this.player.element.addEventListener('agl-clip-changed', () => { this.reset(); this.drawPicture(); });
     this.player.element.addEventListener('agl-clip-time', () => this.follow());
-    this.player.audio.addEventListener('playing', () => this.context?.resume());
+    for (const gesture of ['click', 'keydown']) document.addEventListener(gesture, () => this.wake());
+    this.player.audio.addEventListener('playing', () => this.wake());
     this.player.audio.addEventListener('loadstart', () => this.slow(this.rate)); // which loading resets
   }
 
@@ -111,17 +112,25 @@ class Tools {
   }
 
   openChain() {
-    if (this.chain) return this.context.resume();
+    if (this.chain) return;
     try {
       this.context = new AudioContext();
-      this.chain = new Chain(this.context, this.context.createMediaElementSource(this.player.audio));
+      this.chain = new Chain(this.context);
+      this.chain.hear(this.context.createMediaElementSource(this.player.audio)); // last: it cannot be undone
+      this.wake();
     } catch (problem) {
       console.error(problem);
-      Object.assign(this, { band: null, boost_db: 0 });
+      Object.assign(this, { chain: null, band: null, boost_db: 0 });
+      Object.assign(this.parts.band, { value: '' });
+      Object.assign(this.parts.boost, { value: '0' });
       for (const name of ['boost', 'band', 'low', 'high']) this.parts[name].disabled = true;
       this.tell(NO_FILTER);
     }
-    return null;
+  }
+
+  /** Some browsers let a context play only within a gesture, and pause it after calls and alarms. */
+  wake() {
+    if (this.context && this.context.state !== 'running') this.context.resume().catch(() => {});
   }
 
   openPicture(isOpen) {

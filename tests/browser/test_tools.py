@@ -279,7 +279,9 @@ RENDER = """async ({ band, boost_db, hz, level_db }) => {
     const source = new OscillatorNode(context, { frequency: hz });
     const level = new GainNode(context, { gain: 10 ** (level_db / 20) });
     source.connect(level);
-    new Chain(context, level).set(band, boost_db);
+    const chain = new Chain(context);
+    chain.hear(level);
+    chain.set(band, boost_db);
     source.start();
     const heard = (await context.startRendering()).getChannelData(0).subarray(22050);
     return Math.max(...heard.map(Math.abs));
@@ -375,6 +377,21 @@ def test_without_web_audio_loop_and_speed_work(page: Page, url: str) -> None:
     expect(part(page, "now")).to_have_text(re.compile(r"loop .* s · 0\.75 ×"))
     play(page)
     page.wait_for_function("document.querySelector('#agl-sound audio').currentTime > 0.3")
+
+
+def test_a_sound_that_cannot_be_filtered_still_plays(page: Page, url: str) -> None:
+    page.add_init_script(
+        "AudioContext.prototype.createMediaElementSource = () => { throw new Error('no'); };"
+    )
+    play_tones(page)
+    open_tools(page, url)
+    part(page, "boost").select_option("20")
+    expect(part(page, "note")).to_contain_text("cannot be filtered or made louder here")
+    expect(part(page, "boost")).to_be_disabled()
+    expect(part(page, "now")).to_be_empty()
+    play(page)
+    page.wait_for_function("document.querySelector('#agl-sound audio').currentTime > 0.3")
+    assert page.evaluate("localStorage['agl1k-tools'] ?? null") is None
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1366, False), (390, True), (320, False)])
