@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pandas as pd
@@ -62,6 +62,8 @@ _FEW_CLIPS = f"With fewer than {FEWEST_CLIPS} clips, nothing is ranked."
 
 #: How many new evaluations are kept until somebody looks at them; others are scored again.
 _MOST_HANDED_OVER = 32
+#: How old opponents may be that are shown without looking for changes.
+_OPPONENTS_STAY_S = 5.0
 #: Scoring people's guesses may take at most this share of the server's time.
 _PEOPLE_SHARE = 0.05
 
@@ -100,6 +102,7 @@ class Board:
         self._clip_guesses = ClipGuesses()
         self._opponents = Opponents()
         self._offered: tuple[Opponent, ...] | None = None
+        self._offered_at = float("-inf")
         self._refresher = Refresher(self._refresh, clock)
         self._ranks: dict[tuple[str, str], StaleWhileRefreshing[Mapping[str, Rank]]] = {}
 
@@ -240,13 +243,17 @@ class Board:
     def opponents(self, *, fresh: bool = False) -> tuple[Opponent, ...] | None:
         """The rows that people can play against; None until they were scored for the first time.
 
-        It returns at once, without the database, as ``model_guesses`` does; with ``fresh``, it
+        It returns at once, without the database, as ``model_guesses`` does, unless nobody has asked
+        for a while: a row that was hidden meanwhile is not shown once more. With ``fresh``, it
         looks for new, withdrawn and hidden submissions first. A sealed benchmark has none.
         """
         if self.is_sealed:
             return ()
         if fresh:
             self._refresh()
+        elif self._offered is not None and self._clock() - self._offered_at > _OPPONENTS_STAY_S:
+            with suppress(Agl1kError):  # the old ones, then
+                self._refresh()
         else:
             self._refresher.begin()
         return self._offered
@@ -257,6 +264,7 @@ class Board:
         if benchmark is not None and not self.is_sealed:
             parts = models, self._people.value, self._made_here(benchmark)
             self._offered = self._opponents.among(parts, benchmark)
+            self._offered_at = self._clock()
 
     def _parts(self, as_of: str = "") -> tuple[Part, Part, Part]:
         """The submissions as of a day, people and baselines."""

@@ -97,3 +97,16 @@ def test_a_sealed_benchmark_has_no_opponents(database: Database, toy: Benchmark)
     add_model(sealed, "Near", 0.1)
     sealed.warm()
     assert sealed.opponents(fresh=True) == sealed.opponents() == ()
+
+
+def test_a_row_that_was_hidden_while_nobody_played_is_not_shown_once_more(
+    database: Database, toy: Benchmark
+) -> None:
+    now = [0.0]
+    board = make_board(database, lambda: toy, clock=lambda: now[0])
+    done = add_model(board, "Secret", 0.1)
+    board.warm()
+    assert "Secret" in [one.name for one in board.opponents() or ()]
+    board.submissions.moderation.decide("submission", done.submission.row_id, "hide", "test")
+    now[0] += 60
+    assert "Secret" not in [one.name for one in board.opponents() or ()]
