@@ -77,7 +77,7 @@ class WorldMap {
     L.control.zoom({ position: 'bottomleft' }).addTo(map);
     addExpansion(map, element.closest('.agl-stage') ?? element.querySelector('.agl-map'));
     scale().addTo(map);
-    map.attributionControl.setPrefix('Leaflet').addAttribution('Natural Earth, GeoNames');
+    map.attributionControl.setPrefix('Leaflet').addAttribution('Natural Earth, GSHHG, GeoNames');
     this.goHome();
     this.base = new BaseMap(map);
     this.base.ready.then(() => element.dispatchEvent(new Event('agl-map-ready')), (error) => {

@@ -6,10 +6,9 @@ Nothing that somebody looks for is stored or logged.
 from __future__ import annotations
 
 import gzip
-import heapq
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -27,6 +26,10 @@ MOST_FOUND = 8
 _LONGEST = 80
 #: A city and a place of the gazetteer are the same if they are no farther apart.
 _SAME_KM = 10.0
+#: What the population of a city counts if it is looked for by another name.
+_OTHER_NAME = 0.1
+#: A place may be found by several names.
+_MOST_NAMES = 10 * MOST_FOUND
 _LARGE, _MORE_THAN_A_CITY = 500_000, 10**9
 _LAST_CHARACTER = "\U0010ffff"
 
@@ -90,6 +93,14 @@ class _Index:
         self._known = known
         self._names = [name for name, _ in folded]
         self._numbers = np.array([number for _, number in folded], dtype=np.int32)
+        self._weights = np.array([self._weight(*pair) for pair in folded], dtype=np.float32)
+
+    def _weight(self, name: str, number: int) -> float:
+        """How likely a place is meant: its population, less if the name is not its usual one."""
+        place = self._known.get(number)
+        if place is None:
+            return 0.0
+        return place.population * (1.0 if places.fold(place.name) == name else _OTHER_NAME)
 
     def find(self, start: str) -> list[Found]:
         if not start:
@@ -97,16 +108,12 @@ class _Index:
         first = bisect_left(self._names, start)
         after_exact = bisect_left(self._names, f"{start}\0", first)
         last = bisect_left(self._names, start + _LAST_CHARACTER, after_exact)
-        exact, others = self._largest(first, after_exact), self._largest(after_exact, last)
-        numbers = list(dict.fromkeys([*exact, *others]))[:MOST_FOUND]
-        return [_found(self._place(number)) for number in numbers]
+        likely = [*self._likely(first, after_exact), *self._likely(after_exact, last)]
+        return [_found(self._place(number)) for number in dict.fromkeys(likely)][:MOST_FOUND]
 
-    def _largest(self, first: int, last: int) -> list[int]:
-        numbers = np.unique(self._numbers[first:last]).tolist()
-        return heapq.nlargest(MOST_FOUND, numbers, key=self._population)
-
-    def _population(self, number: int) -> int:
-        return self._known[number].population if number in self._known else 0
+    def _likely(self, first: int, last: int) -> Iterator[int]:
+        order = np.argsort(-self._weights[first:last], kind="stable")
+        return iter(self._numbers[first:last][order[:_MOST_NAMES]].tolist())
 
     def _place(self, number: int) -> _Place:
         return self._known.get(number) or _of_gazetteer(number)

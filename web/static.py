@@ -33,7 +33,7 @@ ASSETS = Path(__file__).parents[1] / "assets"
 LEAFLET = Path(leaflet.BASE_DIR)
 PUBLIC_SUFFIXES = (".css", ".js", ".svg", ".txt")  # .txt: licences
 #: Folders in ``assets`` whose files are public as well.
-PUBLIC_FOLDERS = ("map", "play")
+PUBLIC_FOLDERS = ("map", "coasts", "play")
 #: So many bytes of files are kept in memory, in all their forms.
 MOST_KEPT_BYTES = 32 * 2**20
 #: Longer files, compressed quickly, stay as they are.

@@ -1,6 +1,8 @@
 // The world under the pins: land, borders and names, drawn on canvas. Leaflet is the global L.
 // Points are stored as fractions of the square Mercator world: x east, y south, 0 to 1.
+import { Coasts, squareOf } from './coasts.js';
 import { Names } from './names.js';
+import { Line, load } from './outlines.js';
 
 const LARGEST_LATITUDE = 85.0511;
 const SMALL_CITIES_FROM_ZOOM = 7;
@@ -11,61 +13,11 @@ export function worldY(latitude) {
   return 0.5 - Math.asinh(Math.tan((clamped * Math.PI) / 180)) / (2 * Math.PI);
 }
 
-const loads = new Map();
-/** A JSON file from this folder, fetched once per page, with up to three tries. */
-function load(name, priority = 'auto') {
-  if (!loads.has(name)) loads.set(name, fetchJson(new URL(name, import.meta.url), { priority }, 3));
-  return loads.get(name);
-}
-
-async function fetchJson(url, options, tries) {
-  try {
-    const response = await fetch(url, options);
-    if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-    return await response.json();
-  } catch (error) {
-    if (tries <= 1) throw error;
-    await new Promise((wake) => setTimeout(wake, 1000));
-    return fetchJson(url, options, tries - 1);
-  }
-}
-
 /** Until the browser has nothing more urgent to do. */
 const leisure = () => new Promise((done) => {
   if (window.requestIdleCallback) requestIdleCallback(done, { timeout: 2000 });
   else setTimeout(done, 500);
 });
-
-/** One ring or border, with a thinned copy for each zoom level on demand. */
-class Line {
-  constructor(xy) {
-    this.xy = xy;
-    this.west = this.north = Infinity;
-    this.east = this.south = -Infinity;
-    for (let i = 0; i < xy.length; i += 2) {
-      this.west = Math.min(this.west, xy[i]);
-      this.east = Math.max(this.east, xy[i]);
-      this.north = Math.min(this.north, xy[i + 1]);
-      this.south = Math.max(this.south, xy[i + 1]);
-    }
-    this.thinned = new Map();
-  }
-
-  at(zoom) {
-    if (!this.thinned.has(zoom)) this.thinned.set(zoom, thin(this.xy, 0.7 / (256 * 2 ** zoom)));
-    return this.thinned.get(zoom);
-  }
-}
-
-function thin(xy, step) {
-  const kept = [xy[0], xy[1]];
-  for (let i = 2; i < xy.length - 2; i += 2) {
-    const far = Math.abs(xy[i] - kept.at(-2)) + Math.abs(xy[i + 1] - kept.at(-1)) > step;
-    if (far) kept.push(xy[i], xy[i + 1]);
-  }
-  kept.push(xy.at(-2), xy.at(-1));
-  return new Float64Array(kept);
-}
 
 function outlineOf({ arcs, transform: { scale, translate }, objects }) {
   const lines = arcs.map((arc) => {
@@ -146,20 +98,21 @@ const LandTiles = L.GridLayer.extend({
     return tile;
   },
 
-  /** Draw all tiles again where they are: no flicker. */
-  repaint() {
-    for (const { el } of Object.values(this._tiles)) this.paint(el);
+  /** Draw all tiles, or those that `isMeant`, again where they are: no flicker. */
+  repaint(isMeant = () => true) {
+    for (const { el } of Object.values(this._tiles)) if (isMeant(el.coords)) this.paint(el);
   },
 
   paint(tile) {
-    const { outline, colour } = this.options.world;
+    const { outline, colour, coasts } = this.options.world;
     const size = this.options.tileSize;
     const context = tile.getContext('2d');
     context.clearRect(0, 0, size, size);
     if (!outline) return;
     const far = tile.coords.z < 4;
-    const land = pathOf(outline.land, tile.coords, size);
-    const coast = pathOf(outline.land, tile.coords, size, { smallestPx: 5, open: true });
+    const rings = coasts.of(tile.coords) ?? outline.land;
+    const land = pathOf(rings, tile.coords, size);
+    const coast = pathOf(rings, tile.coords, size, { smallestPx: 5, open: true });
     Object.assign(context, { lineJoin: 'round', lineWidth: far ? 4 : 7, strokeStyle: colour('shallow') });
     context.stroke(far ? coast : land);
     context.fillStyle = colour('land');
@@ -215,6 +168,7 @@ export class BaseMap {
     map.createPane('agl-land').style.zIndex = 150;
     const names = map.createPane('agl-names');
     Object.assign(names.style, { zIndex: 350, pointerEvents: 'none' });
+    this.coasts = new Coasts((square) => this.tiles.repaint((coords) => squareOf(coords) === square));
     this.tiles = new LandTiles({ world: this }).addTo(map);
     const drawer = new Names(this);
     const draw = (context, view) => drawer.draw(context, view);

@@ -95,3 +95,20 @@ def test_axe_finds_nothing_in_the_open_list(new_page: NewPage, url: str) -> None
     expect(page.locator(OPTION).first).to_be_visible()
     found = Axe().run(page, context="#agl-search")
     assert found.violations_count == 0, found.generate_report()
+
+
+def test_coasts_become_detailed_where_one_looks(new_page: NewPage, url: str) -> None:
+    page = opened(new_page(reduced_motion="reduce"), url)
+    with page.expect_response("**/coasts/18-11.json") as fetched:
+        page.fill(FIELD, "istanbul")
+        expect(page.locator(OPTION).first).to_be_visible()
+        page.keyboard.press("Enter")
+    assert fetched.value.ok
+    assert fetched.value.headers["content-encoding"] == "gzip"
+    colours = page.evaluate(MEAN_COLOUR)
+    page.wait_for_function(f"(before) => ({MEAN_COLOUR}) !== before", arg=colours)
+
+
+#: Of all tiles of the map: another one once they are drawn again.
+MEAN_COLOUR = """[...document.querySelectorAll('#agl-map .leaflet-agl-land-pane canvas')]
+  .map((tile) => tile.toDataURL().length).join()"""

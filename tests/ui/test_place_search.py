@@ -29,6 +29,7 @@ PARIS, COLOGNE, TOKYO = (48.8566, 2.3522), (50.9375, 6.9603), (35.6762, 139.6503
         ("Bombay", (19.0760, 72.8777)),
         ("Saint-Denis", (-20.8789, 55.4481)),  # the largest of that name
         ("Xi'an", (34.2583, 108.9286)),
+        ("Venice", (45.4386, 12.3267)),  # Dayton in Ohio was once called so, and is larger
     ],
 )
 def test_the_first_place_is_the_one_that_most_people_mean(
