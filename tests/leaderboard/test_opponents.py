@@ -105,8 +105,7 @@ def test_a_row_that_was_hidden_while_nobody_played_is_not_shown_once_more(
     now = [0.0]
     board = make_board(database, lambda: toy, clock=lambda: now[0])
     done = add_model(board, "Secret", 0.1)
-    board.warm()
-    assert "Secret" in [one.name for one in board.opponents() or ()]
+    assert "Secret" in names(board)
     board.submissions.moderation.decide("submission", done.submission.row_id, "hide", "test")
     now[0] += 60
     assert "Secret" not in [one.name for one in board.opponents() or ()]
