@@ -331,13 +331,13 @@ def _build_tabs(services: Services) -> gr.Tabs:
     names = {slug: benchmark.name for slug, benchmark in played.items()}
     scoring_queue = ScoringQueue()
     with gr.Tabs(elem_id="agl-tabs") as tabs:
-        with gr.Tab("Play", id="play"):
+        with gr.Tab("Play", id="play", elem_id="agl-tab-play"):
             build_play(services.moves, names, next(iter(played)), tiles=settings.tiles)
-        with gr.Tab("Leaderboard", id="leaderboard"):
+        with gr.Tab("Leaderboard", id="leaderboard", elem_id="agl-tab-leaderboard"):
             build_leaderboard(services.boards, tiles=settings.tiles)
-        with gr.Tab("Submit", id="submit"):
+        with gr.Tab("Submit", id="submit", elem_id="agl-tab-submit"):
             build_submit(services.boards, settings, scoring_queue)
-        with gr.Tab("About", id="about") as about:
+        with gr.Tab("About", id="about", elem_id="agl-tab-about") as about:
             gr.Markdown(frame.about_markdown(), elem_classes="agl-about")
             gr.HTML(credits_html(played.values()), padding=False)
             own_id = gr.Markdown(elem_classes="agl-about")

@@ -381,9 +381,13 @@ class WorldMap {
     this.home = { center: map.unproject(middle, zoom), zoom };
   }
 
-  /** What is covered at the left and top, right and bottom, by cards on a map in the whole window. */
+  /** What is covered at the left and top, right and bottom: by cards on a map in the whole window,
+   *  on a low map by the search. */
   covered() {
-    if (!this.element.closest('.agl-stage.agl-map-wide')) return [[0, 0], [0, 0]];
+    if (!this.element.closest('.agl-stage.agl-map-wide')) {
+      const searches = this.map.getSize().y < 480 && this.element.querySelector('#agl-search > *');
+      return [[0, searches ? 48 : 0], [0, 0]];
+    }
     return this.isNarrow() ? [[0, 128], [0, 80]] : [[0, 0], [352, 0]];
   }
 

@@ -85,7 +85,7 @@ def facts_html(clip: Clip, tags: ClipTags, answer: ModelAnswer | None) -> Markup
     if tags.localizability is not None:
         lines.append(f"Localizability {tags.localizability:.2f}")
     paragraphs = Markup("").join(Markup("<p>{}</p>").format(line) for line in lines)
-    return Markup('<section class="agl-reveal"><h3>{}</h3>{}{}{}</section>').format(
+    return Markup('<section class="agl-reveal"><h2>{}</h2>{}{}{}</section>').format(
         clip.title or clip.key, answer_html(clip, answer), paragraphs, _sounds(tags.presence)
     )
 

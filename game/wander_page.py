@@ -193,7 +193,7 @@ def outcome_html(scene: Scene) -> str:
     assert outcome is not None
     last = Markup("<p>That was the last place.</p>") if scene.n_guesses >= scene.total else ""
     return Markup(
-        '<div class="agl-card agl-reveal"><h3>{}</h3><p>{}</p>'
+        '<div class="agl-card agl-reveal"><h2>{}</h2><p>{}</p>'
         "<p><strong>{}</strong> from your guess, score <strong>{}</strong> of 100</p>"
         "<p>{}</p>{}</div>"
     ).format(

@@ -24,7 +24,7 @@ export class Calendar {
     Object.assign(this, { box, ask, choose, turn: 0 });
     this.back = this.turner('Earlier', '‹', -1);
     this.forth = this.turner('Later', '›', 1);
-    this.title = make('h3', { id: 'agl-month' });
+    this.title = make('h2', { id: 'agl-month' });
     this.title.setAttribute('aria-live', 'polite');
     this.table = make('table', { className: 'agl-month' });
     this.table.setAttribute('role', 'grid');

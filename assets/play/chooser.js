@@ -4,6 +4,8 @@ import { DailyButton, dayOf } from './daily.js';
 import { fill, tell } from './dom.js';
 import { keep, recall } from './store.js';
 
+const LONGEST_NICKNAME = 24;
+
 export class Chooser {
   /** `playerOf` returns the player's token; `start` begins the round that is chosen. */
   constructor(modes, panels, playerOf, start) {
@@ -12,7 +14,10 @@ export class Chooser {
     this.message = panels.querySelector('#agl-chooser-message');
     this.name = panels.querySelector('#agl-nickname input');
     this.name.value = recall('nickname', '');
-    this.name.addEventListener('change', () => keep('nickname', this.nickname));
+    this.name.addEventListener('change', () => {
+      this.name.value = this.nickname;
+      keep('nickname', this.nickname);
+    });
     this.prepareDaily(modes.querySelector('#agl-daily'));
     for (const button of this.buttons) this.prepare(button);
     panels.addEventListener('keydown', ({ key }) => key === 'Escape' && this.close());
@@ -54,7 +59,7 @@ export class Chooser {
   }
 
   get nickname() {
-    return this.name.value.trim();
+    return beginning(this.name.value.trim(), LONGEST_NICKNAME);
   }
 
   open(mode) {
@@ -158,3 +163,9 @@ const WISHES = {
   model: ({ benchmark, opponent, timer }) => ({
     mode: 'model', benchmark: benchmark.value, opponent: opponent.value, timer_s: Number(timer.value) || null }),
 };
+
+/** The first characters of a text, as readers count them: a family of joined emoji is one. */
+function beginning(text, length) {
+  const characters = [...new Intl.Segmenter('en').segment(text)].map(({ segment }) => segment);
+  return characters.slice(0, length).join('').trim();
+}

@@ -82,7 +82,7 @@ def test_a_whole_round(new_page: NewPage, url: str, width: int, touch: bool, dar
     for number in range(1, 6):
         drop_pin(page, 0.4 + 0.03 * number, 0.5)
         press(SUBMIT)
-        expect(page.locator(".agl-reveal h3")).not_to_be_empty()
+        expect(page.locator(".agl-reveal h2")).not_to_be_empty()
         expect(page.locator(".agl-reveal")).to_contain_text(re.compile(r"\d km"))
         assert steps_done(page) == number
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -271,7 +271,7 @@ def test_on_a_phone_the_buttons_stay_in_sight(new_page: NewPage, url: str) -> No
     expect(alert).to_be_in_viewport(ratio=1)
     drop_pin(page)
     page.tap(SUBMIT)
-    expect(page.locator(".agl-reveal h3")).to_be_in_viewport()
+    expect(page.locator(".agl-reveal h2")).to_be_in_viewport()
 
 
 def test_submit_stands_out_once_there_is_a_pin(page: Page, url: str) -> None:

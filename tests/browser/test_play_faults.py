@@ -108,7 +108,7 @@ def test_a_guess_that_did_not_arrive_is_sent_again(
     expect(page.locator("#agl-map .agl-pin-guess")).to_be_visible()
     assert stored(app) == before
     page.unroute(GUESS)
-    expect(page.locator(".agl-reveal h3")).not_to_be_empty()  # without a click
+    expect(page.locator(".agl-reveal h2")).not_to_be_empty()  # without a click
     expect(alarm(page)).to_have_count(0)
     assert stored(app) == before + 1
 
@@ -121,7 +121,7 @@ def test_the_button_does_not_wait_as_long_as_the_server_asks(page: Page, url: st
     expect(alarm(page)).to_contain_text(NOT_STORED)
     page.unroute(GUESS)
     page.get_by_role("button", name=AGAIN).click()
-    expect(page.locator(".agl-reveal h3")).not_to_be_empty()
+    expect(page.locator(".agl-reveal h2")).not_to_be_empty()
 
 
 def test_a_lost_answer_is_looked_up(page: Page, url: str, app: FastAPI) -> None:
@@ -130,7 +130,7 @@ def test_a_lost_answer_is_looked_up(page: Page, url: str, app: FastAPI) -> None:
     drop_pin(page)
     page.route(GUESS, lose_the_answer)
     page.click(SUBMIT)
-    expect(page.locator(".agl-reveal h3")).not_to_be_empty()
+    expect(page.locator(".agl-reveal h2")).not_to_be_empty()
     expect(page.locator("#agl-message [role=status]")).to_have_text(WAS_STORED)
     assert steps_done(page) == 1
     assert stored(app) == before + 1
@@ -148,7 +148,7 @@ def test_while_nobody_answers_the_page_says_that_it_does_not_know(
     expect(alarm(page)).to_contain_text(UNKNOWN)
     page.unroute(STATE)
     page.unroute(GUESS)
-    expect(page.locator(".agl-reveal h3")).not_to_be_empty()  # without a click
+    expect(page.locator(".agl-reveal h2")).not_to_be_empty()  # without a click
     assert stored(app) == before + 1
 
 
@@ -160,7 +160,7 @@ def test_offline_and_back(page: Page, url: str, app: FastAPI) -> None:
     page.click(SUBMIT)
     expect(alarm(page)).to_contain_text(f"You are offline. {UNKNOWN}")
     page.context.set_offline(False)
-    expect(page.locator(".agl-reveal h3")).not_to_be_empty()  # without a click
+    expect(page.locator(".agl-reveal h2")).not_to_be_empty()  # without a click
     assert stored(app) == before + 1
 
 

@@ -31,6 +31,6 @@ def test_a_guess_is_refused_and_accepted_when_the_database_is_back(
         expect(page.locator("#agl-play")).not_to_have_attribute("aria-busy", "true")
         expect(page.locator("#agl-map .agl-map-status")).to_have_text(pin)
         other.execute("ROLLBACK")
-    expect(page.locator(".agl-reveal h3")).not_to_be_empty()
+    expect(page.locator(".agl-reveal h2")).not_to_be_empty()
     expect(page.get_by_text(REFUSED)).to_have_count(0)
     assert app.state.services.boards["demo"].guesses.counts("demo").guesses == 1

@@ -40,7 +40,7 @@ def test_every_field_that_the_chooser_reads_is_there(html: str) -> None:
 
 
 def test_what_waits_for_the_first_round_is_seen(html: str) -> None:
-    assert "Where is this?" in html
+    assert "Where was this recorded?" in html
     assert 'class="agl-player"' in html
     assert "Loading the map…" in html
     assert re.search(r'id="agl-skip" disabled', html)
