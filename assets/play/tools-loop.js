@@ -74,8 +74,8 @@ export class Loop {
   // ---- by hand
 
   handle(name, label) {
-    const handle = make('div', { className: `agl-loop-handle agl-loop-${name}`, tabIndex: 0, role: 'slider', ariaLabel: label });
-    handle.setAttribute('aria-valuemin', '0');
+    const handle = make('div', { className: `agl-loop-handle agl-loop-${name}`, tabIndex: 0 });
+    for (const [key, value] of Object.entries({ role: 'slider', 'aria-label': label, 'aria-valuemin': '0' })) handle.setAttribute(key, value);
     handle.addEventListener('keydown', (event) => this.onKey(event, name));
     handle.addEventListener('pointerdown', (event) => {
       event.stopPropagation();
