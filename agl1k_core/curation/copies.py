@@ -1,16 +1,20 @@
 """Finds the same recording in another codec, trimmed, at another level or rate, by its landmarks.
 
-After A. Wang, "An Industrial-Strength Audio Search Algorithm", ISMIR 2003: pairs of nearby peaks
-are hashed (section 2.2), and two clips are the same recording if many of their common hashes lie at
-one offset in time (section 2.3). Sound that repeats itself, such as a test tone, agrees at many
-offsets and is never called the same. Each entry of the index of all hashes is compared with a
-bounded number of others, which keeps the time linear in the number of clips.
+After A. Wang, "An Industrial-Strength Audio Search Algorithm", ISMIR 2003: nearby peaks are hashed
+(section 2.2), and two clips are the same recording if many of their common hashes lie at one offset
+in time (section 2.3). Sound that repeats itself, such as a test tone, agrees at many offsets and is
+rarely called the same.
+
+Pairs of peaks as in the paper agree by chance between any two clips. So an index of triples, which
+are some thousand times as specific, finds the clips that may be copies, and only these are compared
+by pairs. Each entry of an index is compared with a bounded number of others of its hash.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +25,18 @@ _Ints = npt.NDArray[np.int64]
 
 #: Peaks are paired with this many later ones, at most this many frames and bins away.
 _FAN_OUT, _FRAMES, _BINS = 6, 63, 63
+#: Pairs of peaks are made with each of these partners, triples with any two of fewer.
+_OF_PARTNERS = {1: 6, 2: 5}
 #: An entry of the index is compared with this many others of its hash.
 _BUCKET = 32
+#: Pairs of clips with this many equal triples at one offset are examined.
+_MIN_TRIPLES = 3
 #: Frames by which the offsets of two copies' landmarks may differ.
 _SLACK = 1
+#: Hashes have 34 bits. The other 30 of 64 number the hashes of 140,000 clips of 30 s.
+_PLACE_BITS = 30
+#: Landmarks have 24 bits for their frames.
+_MOST_FRAMES = 1 << 24
 #: The least that copies have in common.
 MIN_LANDMARKS, MIN_SHARE, MIN_OVERLAP_S = 15, 0.1, 3.0
 _MIN_COVERED, _MIN_RATIO, _MIN_OF_SHORTER = 0.5, 3.0, 0.5
@@ -94,10 +106,10 @@ def find_copies(peaks: Mapping[str, Peaks], durations_s: Mapping[str, float]) ->
     (2.0, 6.0, True)
     """
     keys = sorted(peaks)
-    index = _Index([peaks[key] for key in keys])
-    found = (
-        _copy(keys[a], keys[b], peaks, durations_s, votes) for a, b, votes in index.candidates()
-    )
+    if not keys:
+        return []
+    candidates = _candidates([peaks[key] for key in keys])
+    found = (_copy(keys[a], keys[b], peaks, durations_s) for a, b in candidates)
     return [copy for copy in found if copy]
 
 
@@ -117,64 +129,72 @@ def groups(keys: Iterable[str], pairs: Iterable[tuple[str, str]]) -> dict[str, s
     return {key: root(key) for key in first}
 
 
-def _pairs(peaks: Peaks) -> tuple[_Ints, _Ints]:
-    """Hashes of pairs of peaks, and the frame of the first peak of each."""
+def _hashes(peaks: Peaks, n_partners: int) -> tuple[_Ints, _Ints]:
+    """Hashes of each peak with some of its partners, and the frames of these peaks."""
     frames, bins = peaks.astype(np.int64) >> 8, peaks.astype(np.int64) & 255
-    hashes, anchors = [], []
-    taken = np.zeros(len(peaks), np.int64)
-    for step in range(1, min(4 * _FAN_OUT, len(peaks))):
+    partners = _partners(frames, bins)
+    hashes, anchors = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for columns in combinations(range(_OF_PARTNERS[n_partners]), n_partners):
+        chosen = partners[:, columns]
+        there = chosen[:, -1] >= 0
+        of_all = bins[there]
+        for column in chosen[there].T:
+            of_all = of_all << 13 | column
+        hashes.append(of_all)
+        anchors.append(frames[there])
+    return np.concatenate(hashes), np.concatenate(anchors)
+
+
+def _partners(frames: _Ints, bins: _Ints) -> _Ints:
+    """Where the next peaks near each one are, in 13 bits; -1 if there are no more."""
+    partners = np.full((len(frames), _FAN_OUT), -1)
+    taken = np.zeros(len(frames), np.int64)
+    for step in range(1, min(4 * _FAN_OUT, len(frames))):
         later, higher = frames[step:] - frames[:-step], bins[step:] - bins[:-step]
         near = (later > 0) & (later <= _FRAMES) & (np.abs(higher) <= _BINS)
-        near &= taken[:-step] < _FAN_OUT
-        taken[:-step] += near
-        hashes.append((bins[:-step] << 14 | later << 8 | higher + 64)[near])
-        anchors.append(frames[:-step][near])
-    empty = [np.zeros(0, np.int64)]
-    return np.concatenate(hashes or empty), np.concatenate(anchors or empty)
+        rows = np.flatnonzero(near & (taken[:-step] < _FAN_OUT))
+        partners[rows, taken[rows]] = (later << 7 | higher + 64)[rows]
+        taken[rows] += 1
+    return partners
 
 
-class _Index:
-    """All hashes of all clips, equal ones side by side."""
+def _candidates(all_peaks: list[Peaks]) -> list[tuple[int, int]]:
+    """Pairs of clips with some equal triples at one offset."""
+    clips, first, second = _equal(all_peaks, n_partners=2)
+    offset = (first - second + _MOST_FRAMES) // (2 * _SLACK)
+    cells, counts = np.unique(clips * _MOST_FRAMES + offset, return_counts=True)
+    pairs = np.unique(cells[counts >= _MIN_TRIPLES] // _MOST_FRAMES)
+    return [divmod(int(pair), len(all_peaks)) for pair in pairs]
 
-    def __init__(self, all_peaks: list[Peaks]) -> None:
-        pairs = [_pairs(peaks) for peaks in all_peaks]
-        empty = np.zeros(0, np.int64)
-        hashes = np.concatenate([empty, *(one for one, _ in pairs)])
-        clips = np.repeat(np.arange(len(pairs)), [len(one) for one, _ in pairs])
-        order = np.argsort(hashes, kind="stable")
-        self._n = len(all_peaks)
-        self._hashes, self._clips = hashes[order], clips[order]
-        self._frames = np.concatenate([empty, *(frames for _, frames in pairs)])[order]
 
-    def candidates(self) -> Iterator[tuple[int, int, _Ints]]:
-        """Pairs of clips with enough common hashes; the frames of each hash in both."""
-        found = [*self._common()]
-        if not found:
-            return
-        pair, first, second = (np.concatenate(one) for one in zip(*found, strict=True))
-        order = np.argsort(pair, kind="stable")
-        names, starts, counts = np.unique(pair[order], return_index=True, return_counts=True)
-        frames = np.stack([first, second])[:, order]
-        for name, start, count in zip(names, starts, counts, strict=True):
-            if count >= MIN_LANDMARKS:
-                a, b = divmod(int(name), self._n)
-                yield a, b, frames[:, start : start + count]
-
-    def _common(self) -> Iterator[tuple[_Ints, _Ints, _Ints]]:
-        """Equal hashes of different clips: the pair of clips, and the frame in each."""
-        for step in range(1, min(_BUCKET + 1, len(self._hashes))):
-            a, b = slice(None, -step), slice(step, None)
-            same = self._hashes[a] == self._hashes[b]
-            same &= self._clips[a] != self._clips[b]
-            pair = self._clips[a][same] * self._n + self._clips[b][same]
-            yield pair, self._frames[a][same], self._frames[b][same]
+def _equal(all_peaks: list[Peaks], n_partners: int) -> tuple[_Ints, _Ints, _Ints]:
+    """Equal hashes of different clips: the pair of clips, and the frame in each."""
+    each = [_hashes(peaks, n_partners) for peaks in all_peaks]
+    hashes, frames = (np.concatenate(one) for one in zip(*each, strict=True))
+    clips = np.repeat(np.arange(len(each)), [len(one) for one, _ in each])
+    # Sorting one number each is faster than sorting places by hashes.
+    places, low = np.arange(len(hashes), dtype=np.uint64), np.uint64(_PLACE_BITS)
+    entries = np.sort(hashes.astype(np.uint64) << low | places)
+    hashes, order = entries >> low, (entries & np.uint64((1 << _PLACE_BITS) - 1)).astype(np.int64)
+    found = [np.zeros((3, 0), np.int64)]
+    left = np.arange(len(hashes))
+    for step in range(1, _BUCKET + 1):
+        left = left[: np.searchsorted(left, len(hashes) - step)]
+        left = left[hashes[left] == hashes[left + step]]
+        a, b = order[left], order[left + step]
+        other = clips[a] != clips[b]
+        a, b = a[other], b[other]
+        found.append(np.stack([clips[a] * len(each) + clips[b], frames[a], frames[b]]))
+    pairs, first, second = np.concatenate(found, axis=1)
+    return pairs, first, second
 
 
 def _copy(
-    a: str, b: str, peaks: Mapping[str, Peaks], durations_s: Mapping[str, float], votes: _Ints
+    a: str, b: str, peaks: Mapping[str, Peaks], durations_s: Mapping[str, float]
 ) -> Copy | None:
     """Two clips, if enough landmarks agree on one offset all along what they have in common."""
-    offsets = votes[0] - votes[1]
+    _, first, second = _equal([peaks[a], peaks[b]], n_partners=1)
+    offsets = first - second
     offset, ratio = _best(offsets)
     offset_s = offset * FRAME_S
     start_s, end_s = max(0.0, offset_s), min(durations_s[a], durations_s[b] + offset_s)
@@ -183,7 +203,7 @@ def _copy(
     if ratio < _MIN_RATIO or overlap_s < least_s:
         return None
     agreeing = np.abs(offsets - offset) <= _SLACK
-    matched = np.unique(votes[0][agreeing])
+    matched = np.unique(first[agreeing])
     within = min(
         _within(peaks[a], start_s, end_s),
         _within(peaks[b], start_s - offset_s, end_s - offset_s),
