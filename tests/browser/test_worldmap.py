@@ -47,6 +47,9 @@ COMMANDS: dict[str, Command] = {
         text="You were 9,500 km off.",
     ),
     "skipped": reveal_command(guess=None, truth=ALASKA, label="Fairbanks"),
+    "near": reveal_command(
+        guess=(46.9, 7.4), truth=(46.95, 7.45), label="Bern", around=(45, 5, 49, 11)
+    ),
     "summary": summary_command(
         [
             RoundShown(1, FIJI, ALASKA, "Fairbanks", [FIJI, (64.8, 212.3)]),
@@ -90,7 +93,7 @@ def make_app(root_path: str | None = None) -> FastAPI:
             gr.Button("Restore", elem_id="restore").click(
                 lambda: gr.update(cmd=restore_command((10, 20), locked=True)), None, world, **quiet
             )
-            for name in ("reveal", "skipped", "summary"):
+            for name in ("reveal", "skipped", "near", "summary"):
                 gr.Button(name, elem_id=name).click(
                     lambda name=name: gr.update(cmd=COMMANDS[name]), None, world, **quiet
                 )
@@ -363,6 +366,39 @@ def test_summary_numbers_all_rounds(page: Page, url: str) -> None:
     expect(page.locator("#world .agl-pin-truth text")).to_have_text(["1", "2", "3"])
     expect(page.locator("#world .agl-pin-guess text")).to_have_text(["1", "2"])
     expect(page.locator("#world path.agl-line")).to_have_count(2)
+
+
+def test_a_reveal_comes_no_closer_than_the_country(page: Page, url: str) -> None:
+    world = drawn(page, url)
+    page.click("#near")
+    guess, truth = (page.locator(f"#world .agl-pin-{kind}") for kind in ("guess", "truth"))
+    still(page, truth)
+    frame, a, b = (found.bounding_box() for found in (world, guess, truth))
+    assert frame
+    assert a
+    assert b
+    apart = abs(b["x"] + 6 - a["x"] - 15)  # of the pins' tips, 0.05 degrees of longitude
+    assert 6 / 0.05 * apart <= frame["width"]  # six degrees fit
+    assert 4 / 0.05 * apart * 1.5 <= 1.2 * frame["height"]
+
+
+def test_the_summary_shows_all_pins_on_one_world(page: Page, url: str) -> None:
+    """The first round goes over the date line: its line leaves at one edge, enters at the other."""
+    world = drawn(page, url)
+    world_px = 360 / degrees_per_px(world)
+    page.click("#summary")
+    expect(page.locator("#world .agl-pin")).to_have_count(5)
+    still(page, page.locator("#world .agl-pin-truth").first)
+    frame = world.bounding_box()
+    assert frame
+    at = [pin.bounding_box() for pin in page.locator("#world .agl-pin").all()]
+    assert all(box and frame["x"] < box["x"] < frame["x"] + frame["width"] for box in at)
+    fiji, alaska = (
+        page.locator(f"#world .agl-pin-{kind}").first.bounding_box() for kind in ("guess", "truth")
+    )
+    assert fiji
+    assert alaska
+    assert fiji["x"] - alaska["x"] > 0.8 * world_px  # Fiji in the east, Alaska in the west
 
 
 def test_restore_puts_the_pin_back_and_locks(page: Page, url: str) -> None:
