@@ -35,12 +35,13 @@ Change = Callable[[Wave], tuple[Wave, int]]
 
 def run() -> Iterator[Measured]:
     """Recall of each kind of copy, precision of all, then the growth of the time per clip."""
-    originals = dict(_originals())
-    marks = {key: _landmarks(wave, RATE_HZ) for key, wave in originals.items()}
-    seconds = {key: len(wave) / RATE_HZ for key, wave in originals.items()}
+    waves = dict(originals())
+    marks = {key: _landmarks(wave, RATE_HZ) for key, wave in waves.items()}
+    seconds = {key: len(wave) / RATE_HZ for key, wave in waves.items()}
     right, wrong = 0, len(find_copies(marks, seconds))
     for name, change in CHANGES.items():
-        copies = {key: change(wave) for key, wave in originals.items()}
+        print(f"near: {len(waves)} clips, {name} …", flush=True)
+        copies = {key: change(wave) for key, wave in waves.items()}
         of_copies = {f"{key} copy": _landmarks(*copy) for key, copy in copies.items()}
         lengths = {f"{key} copy": len(wave) / rate for key, (wave, rate) in copies.items()}
         found = find_copies(marks | of_copies, seconds | lengths)
@@ -69,7 +70,8 @@ def _crowd(n: int) -> dict[str, Peaks]:
     return {key: (mark // 224 * 256 + mark % 224).astype(np.uint32) for key, mark in crowd.items()}
 
 
-def _originals() -> Iterator[tuple[str, Wave]]:
+def originals() -> Iterator[tuple[str, Wave]]:
+    """The demo pack and pieces of the real recordings."""
     for path in sorted(_demo().glob("*.mp3")):
         yield path.stem, _decoded(path, RATE_HZ)
     real = sorted(REAL.glob("*.mp3"))

@@ -7,12 +7,14 @@ rarely called the same.
 
 Pairs of peaks as in the paper agree by chance between any two clips. So an index of triples, which
 are some thousand times as specific, finds the clips that may be copies, and only these are compared
-by pairs. Each entry of an index is compared with a bounded number of others of its hash.
+by pairs. Each entry of an index is compared with a bounded number of others of its hash. The time
+per clip hardly grows with the number of clips: it is sorting, and examining the one in 20,000 pairs
+of clips whose triples agree by chance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -172,21 +174,26 @@ def _equal(all_peaks: list[Peaks], n_partners: int) -> tuple[_Ints, _Ints, _Ints
     each = [_hashes(peaks, n_partners) for peaks in all_peaks]
     hashes, frames = (np.concatenate(one) for one in zip(*each, strict=True))
     clips = np.repeat(np.arange(len(each)), [len(one) for one, _ in each])
-    # Sorting one number each is faster than sorting places by hashes.
-    places, low = np.arange(len(hashes), dtype=np.uint64), np.uint64(_PLACE_BITS)
-    entries = np.sort(hashes.astype(np.uint64) << low | places)
-    hashes, order = entries >> low, (entries & np.uint64((1 << _PLACE_BITS) - 1)).astype(np.int64)
     found = [np.zeros((3, 0), np.int64)]
-    left = np.arange(len(hashes))
-    for step in range(1, _BUCKET + 1):
-        left = left[: np.searchsorted(left, len(hashes) - step)]
-        left = left[hashes[left] == hashes[left + step]]
-        a, b = order[left], order[left + step]
+    for a, b in _neighbours(hashes):
         other = clips[a] != clips[b]
         a, b = a[other], b[other]
         found.append(np.stack([clips[a] * len(each) + clips[b], frames[a], frames[b]]))
     pairs, first, second = np.concatenate(found, axis=1)
     return pairs, first, second
+
+
+def _neighbours(hashes: _Ints) -> Iterator[tuple[_Ints, _Ints]]:
+    """The places of equal hashes, each with those of a bounded number of the next ones."""
+    # To sort hash and place as one number is faster than to sort places by hash.
+    entries = np.sort(hashes << _PLACE_BITS | np.arange(len(hashes)))
+    hashes = entries >> _PLACE_BITS
+    left = np.flatnonzero(hashes[:-1] == hashes[1:])
+    for step in range(1, _BUCKET + 1):
+        left = left[left + step < len(hashes)]
+        left = left[hashes[left] == hashes[left + step]]
+        a, b = (entries[at] & (1 << _PLACE_BITS) - 1 for at in (left, left + step))
+        yield a, b
 
 
 def _copy(

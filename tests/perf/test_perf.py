@@ -27,6 +27,7 @@ from perf import (
     curating,
     data,
     million,
+    near,
     players,
     row_by_row,
     scoring,
@@ -181,3 +182,22 @@ def test_boards_of_many_rows_are_measured(monkeypatch: pytest.MonkeyPatch) -> No
     measured = {line.what: line.value for line in boards.run()}
     assert measured["4 rows: the page's HTML"] > measured["2 rows: the page's HTML"] > 10
     assert all(value > 0 for value in measured.values())
+
+
+def test_copies_that_are_not_found_lower_the_recall(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    seconds = 6 * near.RATE_HZ
+    noise = {key: (0.1 * rng.normal(size=seconds)).astype(np.float32) for key in "ab"}
+    monkeypatch.setattr(near, "originals", lambda: iter(noise.items()))
+    monkeypatch.setattr(near, "N_CLIPS", 4)
+    changes: dict[str, near.Change] = {
+        "quiet": lambda wave: (0.25 * wave, near.RATE_HZ),
+        "backwards": lambda wave: (wave[::-1], near.RATE_HZ),
+        "the other": lambda wave: (noise["b" if wave is noise["a"] else "a"], near.RATE_HZ),
+    }
+    monkeypatch.setattr(near, "CHANGES", changes)
+    told = {line.what: line.value for line in near.run()}
+    recalls = [told[f"recall: {name}"] for name in changes]
+    assert recalls == [1, 0, 0]
+    assert told["precision of all"] == 0.5
+    assert told["4 clips, each"] > 0
