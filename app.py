@@ -211,6 +211,7 @@ def open_services(settings: Settings) -> Services:
         give_back=quotas.rounds.give_back,
         # of several servers, another one may have sent the sound
         heard=all_heard if database.is_shared else heard.of,
+        admit_code=_trying(),
     )
     game = Game(content, guesses, RoomStore(database, hidden), secret, surroundings)
     shared = SharedUploads(database, settings.uploads_bytes) if database.is_shared else None
@@ -250,6 +251,18 @@ def _starting(quota: Quota, load: Load) -> Callable[[str], None]:
     def admit(player_id: str) -> None:
         load.admit_round()
         quota.take(player_id, visitors.current())
+
+    return admit
+
+
+def _trying() -> Callable[[], None]:
+    """A function that raises ``Agl1kError`` if too many codes of other devices were tried."""
+    visitors = Visitors()
+    quota = Quota("codes tried", 1200, 20)
+
+    def admit() -> None:
+        address = visitors.current()
+        quota.take(address, address)
 
     return admit
 

@@ -141,6 +141,25 @@ class Days(Struct, frozen=True):
     fragments: DayFragments | UnsetType = UNSET
 
 
+class CarryCode(Struct, frozen=True):
+    """A code to enter on another device, once, within ``valid_s`` seconds."""
+
+    code: str
+    valid_s: int
+
+
+class Carried(Struct, frozen=True):
+    """The token of the player who asked for the code, for all further calls."""
+
+    player: str
+
+
+class OwnData(Struct, frozen=True):
+    """All answers of a player, the oldest first; the columns of ``export.csv``."""
+
+    answers: list[dict[str, Any]]
+
+
 class Rival(Struct, frozen=True):
     """Whom a round can be played against: ``id`` is for ``start``, ``kind`` scored, baseline or
     people. ``median_km`` is the median distance of its answers, on ``n_clips`` clips.

@@ -16,9 +16,10 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from agl1k_core.errors import Agl1kError, UnavailableError
 from game import api_description
-from game.answers import answer_of, days_of, rivals_of
-from game.calls import ROUTES, Playables, Refused, Route
+from game.answers import Carried, CarryCode, OwnData, answer_of, days_of, rivals_of
+from game.calls import ROUTES, Call, CarryCall, CodeCall, Playables, Refused, Route
 from game.moves import Moves
+from game.own_data import own_csv
 from game.refusals import (
     ConflictError,
     NoPlayerError,
@@ -72,21 +73,28 @@ def play_router(moves: Moves) -> APIRouter:
     for name, route in ROUTES.items():
         _add_move(router, moves, name, route)
     _add_questions(router, moves)
+    _add_past(router, moves)
+    _add_carrying(router, moves)
     _add_description(router)
     return router
 
 
 def _add_move(router: APIRouter, moves: Moves, name: str, route: Route) -> None:
-    decoder = msgspec.json.Decoder(route.body)
-
-    def act(body: bytes, fragments: bool) -> Any:
-        call = _decoded(decoder, body)
+    def act(call: Any, fragments: bool) -> Any:
         href = getattr(call, "href", "")
         return answer_of(route.act(moves, call), href, fragments=fragments)
 
-    answered = _answering(writing, act)
+    _add_call(router, name, route.body, act)
 
-    async def move(request: Request) -> Response:
+
+def _add_call(
+    router: APIRouter, name: str, kind: type[Call], act: Callable[[Any, bool], Any]
+) -> None:
+    """A POST with a body of this kind; ``act`` gets it, and whether the page wants fragments."""
+    decoder = msgspec.json.Decoder(kind)
+    answered = _answering(writing, lambda body, *wants: act(_decoded(decoder, body), *wants))
+
+    async def called(request: Request) -> Response:
         try:
             body = await _body(request)
         except _BadCallError as error:
@@ -94,7 +102,7 @@ def _add_move(router: APIRouter, moves: Moves, name: str, route: Route) -> None:
         response: Response = await answered(body, _wants_fragments(request))
         return response
 
-    _add(router, name, move, ["POST"])
+    _add(router, name, called, ["POST"])
 
 
 def _add_questions(router: APIRouter, moves: Moves) -> None:
@@ -130,6 +138,56 @@ def _add_questions(router: APIRouter, moves: Moves) -> None:
         _add(router, name, _answering(threads, look_up))
 
 
+def _add_past(router: APIRouter, moves: Moves) -> None:
+    """The routes that look back."""
+
+    def rounds(request: Request) -> Any:
+        return moves.past(_player(request))
+
+    def one(request: Request) -> Any:
+        code = request.path_params["id"]
+        outcome = moves.past_round(_player(request), code)
+        return answer_of(outcome, fragments=_wants_fragments(request))
+
+    def others(request: Request) -> Any:
+        return moves.others(_player(request), request.query_params.get("round", ""))
+
+    def table(request: Request) -> Any:
+        rows = moves.own_data(_player(request))
+        return _download(own_csv(rows), "csv", "text/csv; charset=utf-8")
+
+    def data(request: Request) -> Any:
+        packed = msgspec.json.encode(OwnData(moves.own_data(_player(request))))
+        return _download(packed, "json", "application/json")
+
+    for name, threads, look_up in (
+        ("rounds", reading, rounds),
+        ("rounds/{id}", writing, one),
+        ("others", reading, others),
+        ("export.csv", reading, table),
+        ("export.json", reading, data),
+    ):
+        _add(router, name, _answering(threads, look_up))
+
+
+def _download(content: str | bytes, ending: str, media_type: str) -> Response:
+    named = {"Content-Disposition": f'attachment; filename="agl1k-my-rounds.{ending}"'}
+    return Response(content, headers={**_FRESH, **named}, media_type=media_type)
+
+
+def _add_carrying(router: APIRouter, moves: Moves) -> None:
+    """Codes that carry a player to another device; not moves in a round."""
+
+    def code(call: CodeCall, _: bool) -> Any:
+        return CarryCode(*moves.carry_code(call.player))
+
+    def carry(call: CarryCall, _: bool) -> Any:
+        return Carried(moves.carry(call.code))
+
+    _add_call(router, "code", CodeCall, code)
+    _add_call(router, "carry", CarryCall, carry)
+
+
 def _add_description(router: APIRouter) -> None:
     """OpenAPI, its page, and answers to whoever guesses at addresses."""
 
@@ -143,7 +201,7 @@ def _add_description(router: APIRouter) -> None:
         return RedirectResponse("play/docs")
 
     async def elsewhere(request: Request) -> Response:
-        if (name := request.path_params["other"]) in ROUTES:
+        if (name := request.path_params["other"]) in (*ROUTES, "code", "carry"):
             return refused(_BadCallError(f"Send POST to {PREFIX}/{name}.", 405))
         return refused(_BadCallError(_NO_ADDRESS, 404))
 

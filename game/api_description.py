@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 
 from agl1k_core import __version__
-from game.answers import Answer, Days, Rivals
-from game.calls import ROUTES, Playables, Refused
+from game.answers import Answer, Carried, CarryCode, Days, OwnData, Rivals
+from game.calls import ROUTES, Call, CarryCall, CodeCall, Playables, Refused
+from game.past import Others, PastRounds
 from game.screens import api_html
 from game.views import Standings
 
@@ -52,6 +53,20 @@ _GAME = {
     "description": "Which of its rounds, from 1; the latest that you joined if it is left out.",
     "schema": {"type": "integer", "minimum": 1},
 }
+_ID = {
+    "name": "id",
+    "in": "path",
+    "required": True,
+    "description": "The round's id, from GET rounds.",
+    "schema": {"type": "string"},
+}
+_ROUND = {
+    "name": "round",
+    "in": "query",
+    "required": True,
+    "description": "The round's id, from GET rounds or the code of its summary.",
+    "schema": {"type": "string"},
+}
 _MONTH = {
     "name": "month",
     "in": "query",
@@ -63,8 +78,9 @@ _MONTH = {
 @cache
 def openapi() -> dict[str, Any]:
     """The OpenAPI document."""
-    bodies = [route.body for route in ROUTES.values()]
-    types = [*dict.fromkeys([*bodies, Answer, Days, Rivals, Standings, Playables, Refused])]
+    bodies = [*(route.body for route in ROUTES.values()), CodeCall, CarryCall]
+    answers = [Answer, Days, Rivals, Standings, Playables, PastRounds, Others, OwnData]
+    types = [*dict.fromkeys([*bodies, *answers, CarryCode, Carried, Refused])]
     _, schemas = msgspec.json.schema_components(types, ref_template=f"{_SCHEMAS}{{name}}")
     return {
         "openapi": "3.1.0",
@@ -74,7 +90,7 @@ def openapi() -> dict[str, Any]:
             "description": "Hear a place, find it on the map: the game as JSON. "
             "docs/play-api.md explains it, with a bot in 30 lines.",
         },
-        "paths": {**{f"/api/play/{name}": _post(name) for name in ROUTES}, **_gets()},
+        "paths": {**{f"/api/play/{name}": _move(name) for name in ROUTES}, **_others(), **_gets()},
         "components": {
             "schemas": schemas,
             "securitySchemes": {"player": {"type": "http", "scheme": "bearer"}},
@@ -88,17 +104,30 @@ def page() -> str:
     return api_html(openapi())
 
 
-def _post(name: str) -> dict[str, Any]:
+def _move(name: str) -> dict[str, Any]:
     route = ROUTES[name]
-    body = {"required": True, "content": _json(route.body)}
-    answers = _answers(Answer, *_STATUSES)
+    move = _post(name, route.summary, route.body, Answer)
+    move["post"]["parameters"] = [_FRAGMENTS]
+    return move
+
+
+def _others() -> dict[str, Any]:
+    """The calls that are no moves in a round."""
+    offer = "A code that makes another device yours, for 10 minutes and once"
+    take = "Become the player who asked for a code"
+    return {
+        "/api/play/code": _post("code", offer, CodeCall, CarryCode),
+        "/api/play/carry": _post("carry", take, CarryCall, Carried),
+    }
+
+
+def _post(name: str, summary: str, body: type[Call], answer: type) -> dict[str, Any]:
     return {
         "post": {
             "operationId": name,
-            "summary": route.summary,
-            "parameters": [_FRAGMENTS],
-            "requestBody": body,
-            "responses": answers,
+            "summary": summary,
+            "requestBody": {"required": True, "content": _json(body)},
+            "responses": _answers(answer, *_STATUSES),
         }
     }
 
@@ -113,7 +142,16 @@ def _gets() -> dict[str, Any]:
     rivals["get"]["parameters"] = [_BENCHMARK]
     room = _get("room", "How everybody in your room stands", Standings, "401", "403", "404", "503")
     room["get"]["responses"]["304"] = {"description": "The same as If-None-Match has"}
+    known = "401", "403", "404", "422", "503"
+    past = _get("rounds", "Your latest rounds, finished and unfinished", PastRounds, "401", "503")
+    one = _get("past_round", "One of your rounds once more", Answer, *known)
+    others = _get("others", "How others did in a round of yours", Others, *known)
+    data = _get("export", "All your answers; export.csv has them as CSV", OwnData, "401", "503")
     for asked, parameters in (
+        (past, []),
+        (one, [_ID, _FRAGMENTS]),
+        (others, [_ROUND]),
+        (data, []),
         (state, [_FRAGMENTS]),
         (days, [_BENCHMARK, _MONTH, _FRAGMENTS]),
         (room, [_CODE, _GAME]),
@@ -125,6 +163,10 @@ def _gets() -> dict[str, Any]:
         "/api/play/benchmarks": played,
         "/api/play/opponents": rivals,
         "/api/play/room": room,
+        "/api/play/rounds": past,
+        "/api/play/rounds/{id}": one,
+        "/api/play/others": others,
+        "/api/play/export.json": data,
     }
 
 

@@ -60,6 +60,25 @@ class RoundCall(Call, frozen=True):
     round: str = ""
 
 
+class TakeUpCall(Call, frozen=True):
+    """``id``: of one of the unfinished rounds of ``GET rounds``."""
+
+    player: str
+    id: Word
+
+
+class CodeCall(Call, frozen=True):
+    """The player who wants to play on another device."""
+
+    player: str
+
+
+class CarryCall(Call, frozen=True):
+    """``code``: what the other device shows."""
+
+    code: Word
+
+
 class NextCall(RoundCall, frozen=True):
     """``href``: the page that the text to share links to."""
 
@@ -170,6 +189,11 @@ ROUTES: Mapping[str, Route] = {
         RoundCall,
         lambda moves, call: moves.again(call.player, call.round),
         "Start a free round with the settings of another",
+    ),
+    "takeup": Route(
+        TakeUpCall,
+        lambda moves, call: moves.take_up(call.player, call.id),
+        "Go on with a round that was left",
     ),
     "rematch": Route(
         RoundCall,

@@ -89,6 +89,10 @@ def _admit_all(player_id: str) -> None:
     return None
 
 
+def _admit_any() -> None:
+    return None
+
+
 def all_heard(round_: Round, position: int) -> bool:
     """Where nobody knows which sounds were sent, all clips pass for heard."""
     return True
@@ -123,7 +127,8 @@ class Surroundings:
     """Time, randomness, the limit on rounds, and which clips may have been heard.
 
     ``give_back`` is called if an admitted round could not be stored. ``heard`` says whether the
-    sound at a position of a round was sent.
+    sound at a position of a round was sent. ``admit_code`` limits how many codes of other devices
+    are tried.
     """
 
     clock: Clock = utc_now
@@ -131,3 +136,4 @@ class Surroundings:
     admit: Admission = _admit_all
     give_back: Admission = _admit_all
     heard: Callable[[Round, int], bool] = all_heard
+    admit_code: Callable[[], None] = _admit_any

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from agl1k_core.errors import Agl1kError, UnavailableError
 from game.guessing import NO_DETAILS, Details
+from game.past import Others, PastRounds
 from game.picking import Filters
 from game.refusals import ConflictError, NotFoundError, NothingToPlayError
 from game.rounds import Game
@@ -192,6 +194,34 @@ class Moves:
     def dailies(self, player: str, benchmark: str = "", month: str = "") -> Dailies:
         """The days of the last year or of a month, newest first, and the streak."""
         return self._game.dailies(player, benchmark or self.default, _DAYS_LISTED, month)
+
+    def past(self, player: str) -> PastRounds:
+        """The player's rounds: the finished ones, and those that can be taken up again."""
+        return self._game.past.rounds(self._game.require_player(player))
+
+    def past_round(self, player: str, code: str) -> Outcome:
+        """One of the player's rounds once more."""
+        return Outcome(player, self._game.past.view(self._game.require_player(player), code))
+
+    def take_up(self, player: str, code: str) -> Outcome:
+        """Go on with a round that was left; the timer of its clip runs from now."""
+        return Outcome(player, self._game.past.take_up(self._game.require_player(player), code))
+
+    def others(self, player: str, code: str) -> Others:
+        """How others did with the clips of a round that the player has answered."""
+        return self._game.past.others(self._game.require_player(player), code)
+
+    def own_data(self, player: str) -> list[dict[str, Any]]:
+        """All answers of the player, the oldest first."""
+        return self._game.past.answers(self._game.require_player(player))
+
+    def carry_code(self, player: str) -> tuple[str, int]:
+        """A code that makes another device the player's, and how many seconds it is valid."""
+        return self._game.carrying.offer(self._game.require_player(player))
+
+    def carry(self, code: str) -> str:
+        """The token of the player who asked for a code."""
+        return self._game.carrying.redeem(code)
 
     def continents(self, benchmark: str) -> dict[str, int]:
         """The continents that a round on this benchmark can be limited to, and their clips."""

@@ -119,7 +119,7 @@ class RoundPresenter:
         return RoundView(
             token=self._tokens.step(row.round_id, position),
             phase=phase,
-            mode=_mode(row),
+            mode=mode_of(row),
             label=row.label,
             benchmark=benchmark.slug,
             benchmark_name=benchmark.name,
@@ -183,7 +183,7 @@ class RoundPresenter:
         if left:
             raise Agl1kError(f"This round is not finished: {left} of its clips have no answer yet.")
         return Summary(
-            mode=_mode(row),
+            mode=mode_of(row),
             label=row.label,
             benchmark=benchmark.slug,
             benchmark_name=benchmark.name,
@@ -204,7 +204,8 @@ class RoundPresenter:
         return record.streak(self._factory.today())
 
 
-def _mode(row: Round) -> str:
+def mode_of(row: Round) -> str:
+    """The mode as players know it: also "model" and "room", which are stored as free rounds."""
     if room_of(row):
         return "room"
     return "model" if row.mode == "free" and opponent_of(row) else row.mode

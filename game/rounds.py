@@ -14,10 +14,12 @@ from datetime import date, timedelta
 
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError, UnavailableError
+from game.carrying import Carrying
 from game.daily import DailyRecord, days_of_month, days_until
 from game.dependencies import Content, Surroundings
 from game.guessing import NO_DETAILS, Details, new_guess
 from game.open_round import OpenRound
+from game.past import Past
 from game.picking import Filters, round_continents
 from game.presenter import RoundPresenter, last_audible
 from game.refusals import ConflictError, NoPlayerError, NotFoundError, NotYoursError
@@ -28,6 +30,7 @@ from game.tokens import Tokens, read_challenge_code
 from game.versus import offered, opponent_of
 from game.views import Dailies, RoundView, Standings
 from store.guesses import Action, Guess, GuessStore, Round
+from store.past import PastStore
 from store.rooms import RoomStore
 from ui.model_guess import Opponent
 from ui.worldmap import Point
@@ -71,6 +74,12 @@ class Game:
         self._rooms = Rooms(rooms, self._factory, surroundings)
         self._presenter = RoundPresenter(
             content, store, self._tokens, self._factory, replacement, self._clock
+        )
+        past = PastStore(store.database)
+        #: Both take the id of a player, not the token.
+        self.past = Past(content, store, past, self._presenter, self._clock)
+        self.carrying = Carrying(
+            past, self._tokens, self._clock, self._rng, surroundings.admit_code
         )
 
     def new_player(self) -> str:

@@ -25,11 +25,14 @@ _MISREAD = str.maketrans("ILO", "110", "- \t\r\n")
 _ID_CHARS = 12
 _CHECK_CHARS = 2
 _ROOM_CHARS = 6
+_CARRY_CHARS = 8
+_SIGNATURE_CHARS = 4
 _MAX_TOKEN_CHARS = 512
 _MOST_KEPT = 2048
 _PLAYER_ID = re.compile(r"[0-9a-f]{32}")
 _ROUND_ID = re.compile(f"[{_ALPHABET}]{{{_ID_CHARS}}}")
 _ROOM_CODE = re.compile(f"[{_ALPHABET}]{{{_ROOM_CHARS}}}")
+_CARRY_CODE = re.compile(f"[{_ALPHABET}]{{{_CARRY_CHARS + _SIGNATURE_CHARS}}}")
 _CLIP_TOKEN = re.compile(f"([{_ALPHABET}]{{{_ID_CHARS}}})-([0-9])-([A-Za-z0-9_-]{{22}})")
 
 
@@ -56,7 +59,11 @@ class Tokens:
 
     def new_player(self, rng: random.Random) -> str:
         """A signed token for a new random player id."""
-        return str(self._players.dumps(f"{rng.getrandbits(128):032x}"))
+        return self.player(f"{rng.getrandbits(128):032x}")
+
+    def player(self, player_id: str) -> str:
+        """The signed token for a player id."""
+        return str(self._players.dumps(player_id))
 
     def player_id(self, token: object) -> str | None:
         """The player id of a token signed here; None for anything else."""
@@ -91,6 +98,23 @@ class Tokens:
         """Whether a token was made here for this clip at this position."""
         return hmac.compare_digest(token.encode(), self.clip(round_id, position, key).encode())
 
+    def new_carry_code(self, rng: random.Random) -> str:
+        """A signed code, to type, that carries a player to another device: 40 random bits."""
+        drawn = _base32(rng.getrandbits(5 * _CARRY_CHARS), _CARRY_CHARS)
+        return drawn + self._signature(drawn)
+
+    def is_carry_code(self, code: str) -> bool:
+        """Whether a code, as ``read_carry_code`` gives it, was signed here."""
+        drawn, signature = code[:_CARRY_CHARS], code[_CARRY_CHARS:]
+        return hmac.compare_digest(signature, self._signature(drawn))
+
+    def carry_hash(self, code: str) -> str:
+        """What is stored of a code: nobody can make the code of it."""
+        return self._mac("carry", code).hex()
+
+    def _signature(self, drawn: str) -> str:
+        return _base32(int.from_bytes(self._mac("carry code", drawn)[:8]), _SIGNATURE_CHARS)
+
     def derived_round_id(self, *parts: str) -> str:
         """The id of the only round that a player can have for a daily or a challenge.
 
@@ -117,6 +141,17 @@ def read_room_code(text: object) -> str:
         raise Agl1kError(
             "This is not a room's code, which has six letters and digits. "
             "Copy the whole link that you were given, or ask for it again."
+        )
+    return code
+
+
+def read_carry_code(text: object) -> str:
+    """The code of another device, however it was typed; raises ``Agl1kError`` without one."""
+    code = str(text or "")[:_MAX_TOKEN_CHARS].upper().translate(_MISREAD)
+    if not _CARRY_CODE.fullmatch(code):
+        raise Agl1kError(
+            "This is not a code of another device, which has twelve letters and digits. "
+            "Copy all of it."
         )
     return code
 

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from agl1k_core.scoring import METRICS, SCORER_VERSION, Interval
 from leaderboard.query import to_text
 from leaderboard.view import Entry, View
+from web.spreadsheets import Cell, write_csv
 
 FIELDS = (
     "model", "kind", "organisation", "owner", "weights", "link", "date", "prompt", "note",
     "protocol", "published", "verified", "benchmark_hash", "scorer_version", "file_sha256",
 )  # fmt: skip
-#: Some spreadsheets treat the full-width forms like the plain ones.
-_FORMULA_STARTS = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20", "\t", "\r", "\n")
-
-Cell = str | int | float
-
-
-def safe_cell(value: Cell | None) -> Cell:
-    """A cell that no spreadsheet reads as a formula; numbers stay numbers, NaN is empty."""
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return ""
-    if isinstance(value, str) and value.lstrip(" \u00a0\ufeff").startswith(_FORMULA_STARTS):
-        return f"'{value}"
-    return value
 
 
 def to_csv(view: View) -> str:
@@ -46,15 +32,6 @@ def to_csv(view: View) -> str:
     for metric in METRICS:
         header += [metric, f"{metric}_low", f"{metric}_high"]
     return write_csv(header, [_cells(entry, view.query.subset) for entry in view.entries])
-
-
-def write_csv(header: Sequence[str], lines: Sequence[Sequence[Cell | None]]) -> str:
-    """CSV text in which every cell is safe."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(header)
-    writer.writerows([safe_cell(cell) for cell in line] for line in lines)
-    return text.getvalue()
 
 
 def _cells(entry: Entry, subset: str) -> list[Cell | None]:

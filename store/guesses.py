@@ -125,13 +125,11 @@ _ANSWERS = (
     .where(guesses.c.round_id == bindparam("wanted"))
     .order_by(guesses.c.position)
 )
-_WITH_ANSWERS = select(*_ROUND_COLUMNS, *_GUESS_COLUMNS).select_from(
+WITH_ANSWERS = select(*_ROUND_COLUMNS, *_GUESS_COLUMNS).select_from(
     rounds.outerjoin(guesses, guesses.c.round_id == rounds.c.round_id)
 )
-_ONE_WITH_ANSWERS = _WITH_ANSWERS.where(rounds.c.round_id == bindparam("wanted")).order_by(
-    guesses.c.position
-)
-_DAILIES = _WITH_ANSWERS.where(
+_ONE = WITH_ANSWERS.where(rounds.c.round_id == bindparam("wanted")).order_by(guesses.c.position)
+_DAILIES = WITH_ANSWERS.where(
     rounds.c.player_id == bindparam("whose"),
     rounds.c.benchmark == bindparam("of"),
     rounds.c.mode == "daily",
@@ -171,9 +169,14 @@ class GuessStore:
     ) -> None:
         self._database = database
         self._new_guess = database.new_row(guesses, created_utc=_not_before_others())
-        self._new_round = database.new_row(rounds, turn=_next_turn())
+        self._new_round = database.new_row(rounds, turn=next_turn())
         self._admit = admit
         self._is_hidden = is_hidden
+
+    @property
+    def database(self) -> Database:
+        """Where they are stored."""
+        return self._database
 
     def add_round(self, new: Round) -> Round:
         """Store a round and return it, or the older round that it repeats.
@@ -192,7 +195,7 @@ class GuessStore:
 
     def open_round(self, round_id: str) -> RoundAndAnswers | None:
         """The round with this id and its answers by position, or None."""
-        found = self._rounds(_ONE_WITH_ANSWERS, {"wanted": round_id})
+        found = rounds_in(self._database, _ONE, {"wanted": round_id})
         return found[0] if found else None
 
     def round(self, round_id: str) -> Round | None:
@@ -331,7 +334,7 @@ class GuessStore:
 
     def daily_rounds(self, player_id: str, benchmark: str) -> list[RoundAndAnswers]:
         """A player's daily rounds on a benchmark (its slug), by day, with their answers."""
-        return self._rounds(_DAILIES, {"whose": player_id, "of": benchmark})
+        return rounds_in(self._database, _DAILIES, {"whose": player_id, "of": benchmark})
 
     def daily_clips(self, benchmark: str, benchmark_hash: str, day: str) -> tuple[str, ...]:
         """The clips of the first round that was started of a day's daily; empty if none was."""
@@ -375,26 +378,27 @@ class GuessStore:
                 players=connection.scalar(players) or 0,
             )
 
-    def _rounds(
-        self, query: Select[Any], parameters: Mapping[str, object]
-    ) -> list[RoundAndAnswers]:
-        """Rounds with their answers, from rows that have one answer each, or none."""
-        with self._database.read() as connection:
-            rows = connection.execute(query, parameters).all()
-        found: list[RoundAndAnswers] = []
-        for row in rows:
-            if not found or found[-1][0].round_id != row[0]:
-                found.append((_round(row), []))
-            if row[_N_ROUND_COLUMNS] is not None:
-                found[-1][1].append(Guess(*row[_N_ROUND_COLUMNS:]))
-        return found
-
     def _guesses(self, query: Select[Any]) -> list[Guess]:
         with self._database.read() as connection:
             return [Guess(*row) for row in connection.execute(query)]
 
 
-def _next_turn() -> ScalarSelect[Any]:
+def rounds_in(
+    database: Database, query: Select[Any], parameters: Mapping[str, object] | None = None
+) -> list[RoundAndAnswers]:
+    """Rounds with their answers, from rows of ``WITH_ANSWERS``: one answer each, or none."""
+    with database.read() as connection:
+        rows = connection.execute(query, parameters or {}).all()
+    found: list[RoundAndAnswers] = []
+    for row in rows:
+        if not found or found[-1][0].round_id != row[0]:
+            found.append((_round(row), []))
+        if row[_N_ROUND_COLUMNS] is not None:
+            found[-1][1].append(Guess(*row[_N_ROUND_COLUMNS:]))
+    return found
+
+
+def next_turn() -> ScalarSelect[Any]:
     """One more than the latest round has of the player ``whose``, whatever the clock says."""
     mine = rounds.c.player_id == bindparam("whose")
     return select(func.coalesce(func.max(rounds.c.turn), 0) + 1).where(mine).scalar_subquery()

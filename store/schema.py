@@ -131,6 +131,15 @@ rounds = Table(
         sqlite_where=_DAILY,
         postgresql_where=_DAILY,
     ),
+    Index(
+        "ix_rounds_daily",
+        "benchmark",
+        "benchmark_hash",
+        "label",
+        "created_utc",
+        sqlite_where=_DAILY,
+        postgresql_where=_DAILY,
+    ),
 )
 
 
@@ -162,6 +171,20 @@ class SeatColumns(TypedColumns):
 
 
 room_seats = Table("room_seats", metadata, SeatColumns)
+
+
+class CarryColumns(TypedColumns):
+    """A code that makes another device the player's, until it is used or expires.
+
+    ``code_hash`` is a keyed hash: who reads the table cannot use the code.
+    """
+
+    code_hash: Named[str] = Column(SafeText, primary_key=True)
+    player_id: Named[str] = Column(SafeText, unique=True)
+    expires_utc: Named[datetime] = Column(UtcDateTime, index=True)
+
+
+carries = Table("carries", metadata, CarryColumns)
 
 
 class GuessColumns(TypedColumns):
@@ -206,6 +229,8 @@ guesses = Table(
     CheckConstraint("longitude BETWEEN -180 AND 180", name="longitude"),
     Index("ix_guesses_benchmark", "benchmark", "benchmark_hash"),
     Index("ix_guesses_player_id", "player_id", "benchmark"),
+    Index("ix_guesses_clip", "benchmark", "clip_key", "sequence"),
+    Index("ix_guesses_day", "benchmark", "created_utc"),
     Index(
         "ix_guesses_unsealed",
         "sequence",

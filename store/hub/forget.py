@@ -14,7 +14,7 @@ from store.hub.outbox import Outbox
 from store.hub.remote import HubError, Remote
 from store.hub.removals import note_removal
 from store.hub.rewriting import take_out
-from store.schema import guesses, room_seats, rooms, rounds
+from store.schema import carries, guesses, room_seats, rooms, rounds
 
 _WAIT_S = 300.0
 
@@ -52,7 +52,8 @@ def forget(database: Database, remote: Remote | None, player_id: str) -> Forgott
 def _forget_here(database: Database, player_id: str, outcome: Forgotten) -> None:
     with database.write() as connection:
         note_removal(connection, "player", [player_id])
-        connection.execute(delete(room_seats).where(room_seats.c.player_id == player_id))
+        for loose in (room_seats, carries):
+            connection.execute(delete(loose).where(loose.c.player_id == player_id))
         connection.execute(update(rooms).where(rooms.c.host == player_id).values(host=""))
         for table in (guesses, rounds):
             done = connection.execute(delete(table).where(table.c.player_id == player_id))

@@ -14,7 +14,7 @@ from game.rounds import Game
 from store.database import Database
 from store.guesses import GuessStore
 from store.rooms import RoomStore
-from store.schema import guesses, room_seats, rooms, rounds
+from store.schema import carries, guesses, room_seats, rooms, rounds
 from tests.support.toy_game import SECRET, Clock, ToyClips, make_benchmark
 
 
@@ -43,7 +43,7 @@ def migrated() -> Iterator[Database]:
 @pytest.fixture
 def guess_store(migrated: Database) -> GuessStore:
     with migrated.write() as connection:
-        for table in (guesses, rounds, rooms, room_seats):
+        for table in (guesses, rounds, rooms, room_seats, carries):
             connection.execute(delete(table))
     return GuessStore(migrated)
 
@@ -64,7 +64,9 @@ def new_game(
     def make(**options: Any) -> Game:
         store = options.pop("store", guess_store)
         admit = {
-            name: options.pop(name) for name in ("admit", "give_back", "heard") if name in options
+            name: options.pop(name)
+            for name in ("admit", "give_back", "heard", "admit_code")
+            if name in options
         }
         content = Content(**{"benchmarks": {toy.slug: toy}, "clips": ToyClips(), **options})
         surroundings = Surroundings(clock, random.Random(next(seeds)), **admit)

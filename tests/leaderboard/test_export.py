@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from agl1k_core.scoring import METRICS
 from leaderboard.board import Board
-from leaderboard.export import safe_cell, to_csv, to_json, write_csv
+from leaderboard.export import to_csv, to_json
 from leaderboard.query import Query
 from leaderboard.view import make_view
 from tests.support.toy_board import add_model
+from web.spreadsheets import safe_cell, write_csv
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
