@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agl1k_core.audio import FRAME_S, Peaks
+from agl1k_core.errors import Agl1kError
 
 _Ints = npt.NDArray[np.int64]
 
@@ -185,6 +186,11 @@ def _equal(all_peaks: list[Peaks], n_partners: int) -> tuple[_Ints, _Ints, _Ints
 
 def _neighbours(hashes: _Ints) -> Iterator[tuple[_Ints, _Ints]]:
     """The places of equal hashes, each with those of a bounded number of the next ones."""
+    if len(hashes) >= 1 << _PLACE_BITS:
+        raise Agl1kError(
+            "There is too much sound to look for copies at once. Curate it in several folders, or "
+            "use recordings of at most some minutes."
+        )
     # To sort hash and place as one number is faster than to sort places by hash.
     entries = np.sort(hashes << _PLACE_BITS | np.arange(len(hashes)))
     hashes = entries >> _PLACE_BITS
