@@ -14,7 +14,7 @@ from game import reveal as words
 from game.credits import credits_of, is_credited
 from game.guessing import points_at
 from game.sound_words import localizability_in_words
-from game.views import Reveal, RoundView, Streak, Summary
+from game.views import Reveal, RoundView, Streak, Summary, clip_address
 
 _pages = Environment(
     loader=PackageLoader("game"),
@@ -27,6 +27,7 @@ _pages.filters["distance"] = words.distance_in_words
 _pages.filters["points"] = points_at
 _pages.filters["streak"] = words.streak_in_words
 _pages.filters["localizability"] = localizability_in_words
+_pages.filters["clip_address"] = clip_address
 _pages.tests["credited"] = is_credited
 
 

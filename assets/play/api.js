@@ -37,6 +37,12 @@ export async function lookIfChanged(what, player, tag) {
   return { content: await contentOf(answer), tag: answer.headers.get('ETag') };
 }
 
+/** A file about a player. */
+export async function file(what, player) {
+  const answer = await reach(what, { headers: { Authorization: `Bearer ${player}` } });
+  return answer.ok ? answer.blob() : contentOf(answer);
+}
+
 const ask = async (path, options) => contentOf(await reach(path, options));
 
 async function contentOf(answer) {

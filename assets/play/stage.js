@@ -19,6 +19,8 @@ const NO_SOUND = 'The clip could not be loaded. Try again, skip it, or report it
 
 //: A name in the call itself would be loaded ahead with the others.
 const ROOMS = './rooms.js';
+const AFTERWARDS = './afterwards.js';
+const OWN_DATA = './own_data.js';
 //: As in game.css.
 const ONE_COLUMN = '(max-width: 860px) and (not ((orientation: landscape) and (max-height: 560px) and (min-width: 560px)))';
 
@@ -46,6 +48,7 @@ class Stage {
     this.drawMap(options.map);
     this.listen();
     history.list(find('history-list'));
+    find('history').addEventListener('toggle', () => this.showOwnData());
     find('forgetful').hidden = isLasting;
   }
 
@@ -195,6 +198,43 @@ class Stage {
     history.list(this.find('history-list'));
     this.chooser.daily.follow(round);
     this.showRoom();
+    this.showAfterwards(round);
+    this.showOwnData();
+  }
+
+  /** What others did, and clips to hear again, after a round. */
+  async showAfterwards({ phase }) {
+    if (phase !== 'finished' && !this.afterwards) return;
+    this.afterwards ??= import(AFTERWARDS).then(({ Afterwards }) => new Afterwards(this));
+    try {
+      (await this.afterwards).follow();
+    } catch {
+      this.afterwards = null; // the module could not be loaded: tried again after the next round
+    }
+  }
+
+  /** "Your rounds" from the server, while they are open. */
+  async showOwnData() {
+    if (!this.find('history').open) return;
+    this.ownData ??= import(OWN_DATA).then(({ OwnData }) => new OwnData(this.find('own'), this.find('history-list'), this));
+    try {
+      (await this.ownData).refresh();
+    } catch {
+      this.ownData = null; // the list that this browser keeps is still there
+    }
+  }
+
+  /** Show the round that `ask` gets. */
+  async display(ask) {
+    if (this.isBusy) return;
+    this.giveUp?.();
+    await this.busy(async () => this.show(await ask()));
+  }
+
+  /** Play as another player from now on. */
+  async become(player) {
+    const href = location.href;
+    await this.display(() => act('open', { player, href }));
   }
 
   /** How everybody stands, in a room. */
