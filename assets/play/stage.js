@@ -224,17 +224,18 @@ class Stage {
     }
   }
 
-  /** Show the round that `ask` gets. */
+  /** Show the round that `ask` gets; throws why that is not possible. */
   async display(ask) {
-    if (this.isBusy) return;
+    if (this.isBusy) throw new Error('The game is waiting for an answer. Try again in a moment.');
     this.giveUp?.();
     await this.busy(async () => this.show(await ask()));
   }
 
-  /** Play as another player from now on. */
+  /** Play as another player from now on, also if its round cannot be opened now. */
   async become(player) {
-    const href = location.href;
-    await this.display(() => act('open', { player, href }));
+    this.player = player;
+    keep('player', player);
+    await this.display(() => act('open', { player, href: location.href }));
   }
 
   /** How everybody stands, in a room. */
