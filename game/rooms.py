@@ -70,7 +70,7 @@ class Rooms:
         """The next round of the room that ``row`` was played in, which only its host can begin."""
         code, game = _required(room_of(row))
         room = self._room(code)
-        if room.host != player_id:
+        if room.opener_id != player_id:
             raise NotYoursError(NOT_THE_HOST)
         if room.game == game:
             self._begin(room, player_id)
@@ -150,7 +150,7 @@ def _standings(room: Room, game: int, seated: Sequence[Seated], viewer: str) -> 
         game=game,
         n_clips=n_clips,
         players=tuple(players),
-        is_host=room.host == viewer,
+        is_host=room.opener_id == viewer,
         has_newer=room.game > game,
         is_over=all(one.answered >= n_clips for one in players),
     )
@@ -163,7 +163,7 @@ def _standing(
     return Standing(
         name=one.seat.nickname,
         is_you=one.seat.player_id == viewer,
-        is_host=one.seat.player_id == room.host,
+        is_host=one.seat.player_id == room.opener_id,
         answered=min(len(one.answers), n_clips),
         total=sum(points_for(action, score) for action, score in shown),
         max_total=MAX_POINTS * sum(action != "broken" for action, _ in shown),

@@ -25,11 +25,11 @@ class RoomError(Agl1kError):
 class Room:
     """A room: ``game`` counts its rounds from 1, ``clip_keys`` are the clips of the latest one.
 
-    ``host`` is the player who opened it.
+    ``opener_id`` is the player who opened it.
     """
 
     code: str
-    host: str
+    opener_id: str
     benchmark: str
     timer_s: int | None
     game: int

@@ -147,7 +147,7 @@ class RoomColumns(TypedColumns):
     """A room in which people play the same clips; ``clip_keys`` are those of its latest round."""
 
     code: Named[str] = Column(SafeText, primary_key=True)
-    host: Named[str] = Column(SafeText)
+    opener_id: Named[str] = Column(SafeText)
     benchmark: Named[str] = Column(SafeText)
     timer_s: Named[int | None]
     game: Named[int]

@@ -51,7 +51,8 @@ def _row(verdict: Verdict, miss: Miss | None) -> dict[str, object]:
         "true_country": miss.true_country if miss else "",
         "country": miss.country if miss else "",
         "distance_km": "" if km is None else f"{km:.3f}",
-        "answer": verdict.answer,
+        # a table with a zero byte is taken for a binary file
+        "answer": verdict.answer.replace("\0", "\N{REPLACEMENT CHARACTER}"),
         "miss": verdict.fingerprint,
     }
 

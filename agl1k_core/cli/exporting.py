@@ -9,13 +9,11 @@ from typing import Annotated, Literal
 import typer
 from tqdm import tqdm
 
-from agl1k_core import extras
+from agl1k_core import curation, extras, models
 from agl1k_core.cli.console import benchmark_of, say, warn
 from agl1k_core.config import Environment
-from agl1k_core.curation import Exported, export_dataset, push_dataset
 from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
-from agl1k_core.models import is_repository
 
 app = typer.Typer()
 
@@ -45,7 +43,7 @@ def export(
     _check_push(push, layout)
     source = benchmark_of(benchmark)
     with tqdm(total=len(source), unit="clip", disable=None) as bar:
-        done = export_dataset(
+        done = curation.export_dataset(
             source,
             output,
             layout=layout,
@@ -65,13 +63,13 @@ def _check_push(name: str, layout: str) -> None:
     if not name:
         return
     extras.check("huggingface_hub")
-    if not is_repository(name):
+    if not models.is_repository(name):
         raise Agl1kError(f"--push {name!r} is not the name of a dataset. Give OWNER/NAME.")
     if layout == "folder":
         raise Agl1kError("A benchmark folder is no dataset. Push parquet or audiofolder.")
 
 
-def _show(done: Exported, output: Path) -> None:
+def _show(done: curation.Exported, output: Path) -> None:
     _warn_each("left out", done.left_out)
     _warn_each("without sound", done.silent)
     say(f"{len(done.benchmark)} clips in {shown(output)}")
@@ -94,5 +92,5 @@ def _push(folder: Path, name: str, private: bool) -> None:
     environment = Environment()
     token = environment.text("AGL1K_HUB_TOKEN", "HF_TOKEN")
     endpoint = environment.text("HF_ENDPOINT")
-    page = push_dataset(folder, name, token=token, endpoint=endpoint, private=private)
+    page = curation.push_dataset(folder, name, token=token, endpoint=endpoint, private=private)
     say(f"Pushed to {page}")

@@ -54,7 +54,7 @@ def _forget_here(database: Database, player_id: str, outcome: Forgotten) -> None
         note_removal(connection, "player", [player_id])
         for loose in (room_seats, carries):
             connection.execute(delete(loose).where(loose.c.player_id == player_id))
-        connection.execute(update(rooms).where(rooms.c.host == player_id).values(host=""))
+        connection.execute(update(rooms).where(rooms.c.opener_id == player_id).values(opener_id=""))
         for table in (guesses, rounds):
             done = connection.execute(delete(table).where(table.c.player_id == player_id))
             if table is guesses:

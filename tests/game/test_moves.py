@@ -40,7 +40,7 @@ def html(outcome: Outcome) -> Fragments:
 def test_a_first_visit_begins_a_free_round(moves: Moves) -> None:
     first = moves.open("")
     assert (first.view.phase, first.view.mode, first.problems) == ("playing", "free", "")
-    assert "Where is this?" in html(first).result
+    assert "Where was this recorded?" in html(first).result
 
 
 def test_a_reload_resumes_at_every_stage(moves: Moves) -> None:

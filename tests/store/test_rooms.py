@@ -37,7 +37,7 @@ def test_a_room_is_kept_with_its_host(store: RoomStore) -> None:
 
 
 def test_a_code_is_given_once(store: RoomStore) -> None:
-    assert not store.open(replace(ROOM, host="other"), seat("other"))
+    assert not store.open(replace(ROOM, opener_id="other"), seat("other"))
     assert store.room("ABC123") == ROOM
     assert store.seat("ABC123", "other") is None
 
@@ -138,5 +138,5 @@ def test_a_player_who_is_forgotten_is_in_no_room(store: RoomStore, database: Dat
     assert store.seat("ABC123", "host") is None
     room = store.room("ABC123")
     assert room is not None
-    assert room.host == ""
+    assert room.opener_id == ""
     assert store.seat("ABC123", "anna") == seat("anna")

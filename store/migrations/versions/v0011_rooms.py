@@ -13,7 +13,7 @@ def upgrade() -> None:
     op.create_table(
         "rooms",
         sa.Column("code", sa.Text(), nullable=False),
-        sa.Column("host", sa.Text(), nullable=False),
+        sa.Column("opener_id", sa.Text(), nullable=False),
         sa.Column("benchmark", sa.Text(), nullable=False),
         sa.Column("timer_s", sa.Integer(), nullable=True),
         sa.Column("game", sa.Integer(), nullable=False),
