@@ -53,7 +53,7 @@ def test_a_round_is_within_the_policy(watched: Page, url: str) -> None:
     watched.wait_for_function("document.querySelector('#agl-sound audio').readyState > 0")
     drop_pin(watched)
     watched.click(SUBMIT)
-    expect(watched.locator(".agl-reveal h3")).not_to_be_empty()
+    expect(watched.locator(".agl-reveal h2")).not_to_be_empty()
     assert violations(watched) == []
 
 
