@@ -329,7 +329,7 @@ def test_a_timer_counts_down(page: Page, url: str) -> None:
     open_game(page, url)
     expect(page.locator(".agl-countdown")).to_be_hidden()
     page.get_by_role("button", name="Free round").click()
-    page.get_by_label("Time for a clip").select_option("30 s a clip")
+    page.locator("#agl-panel-free").get_by_label("Time for a clip").select_option("30 s a clip")
     page.get_by_role("button", name="Start a free round").click()
     expect(page.locator(".agl-countdown span")).to_have_text(re.compile(r"^(30|29|28) s$"))
     expect(page.locator(".agl-countdown span")).to_have_text(re.compile(r"^2[0-6] s$"))

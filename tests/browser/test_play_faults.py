@@ -196,8 +196,8 @@ def test_a_clip_that_never_comes_can_be_asked_for_again(page: Page, url: str) ->
     page.route("**/clip/*", lambda route: held.append(route))
     page.goto(url)
     expect(page.locator(".agl-player")).to_contain_text("Still loading the clip")
-    page.unroute("**/clip/*")
     page.locator(".agl-player .agl-retry").click()
+    page.unroute("**/clip/*")  # what is held goes on
     page.wait_for_function("document.querySelector('#agl-sound audio').readyState > 0")
     expect(page.locator(".agl-player .agl-retry")).to_be_hidden()
 
@@ -256,7 +256,7 @@ def test_a_reload_in_every_state(page: Page, url: str) -> None:
     page.click("#agl-history summary")
     expect(page.locator("#agl-history-list tbody tr")).to_have_count(1)
     page.get_by_role("button", name="Free round").click()
-    page.get_by_label("Time for a clip").select_option("120 s a clip")
+    page.locator("#agl-panel-free").get_by_label("Time for a clip").select_option("120 s a clip")
     page.get_by_role("button", name="Start a free round").click()
     expect(page.locator(".agl-countdown span")).to_have_text(re.compile(r"^1\d\d s$"))
     page.reload()

@@ -247,8 +247,10 @@ def test_controls_fit_and_are_large_enough(new_page: Any, url: str, width: int) 
     player = opened(page, url)
     frame = player.bounding_box()
     assert frame
-    controls = player.locator("button:visible, .agl-wave, input")
-    assert controls.count() == 5
+    controls = player.locator("button:visible, .agl-wave, input:visible")
+    assert controls.count() == (
+        4 if width == 320 else 5
+    )  # no room for the volume: the device has it
     for control in controls.all():
         box = control.bounding_box()
         assert box

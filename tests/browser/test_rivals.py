@@ -65,6 +65,7 @@ def test_a_round_against_a_model(new_page: NewPage, url: str, width: int, dark: 
         if clip == 0:
             assert [one["id"] for one in Axe().run(page, VERSUS).response["violations"]] == []
         page.click(NEXT)
+    expect(page.locator(".agl-summary")).to_be_visible()
     mine, theirs = (number(text) for text in sums.all_text_contents())
     shared = page.locator("#agl-share textarea").input_value()
     assert f"Me {mine:,} · Median location {theirs:,}" in shared

@@ -105,10 +105,3 @@ def test_coasts_become_detailed_where_one_looks(new_page: NewPage, url: str) -> 
         page.keyboard.press("Enter")
     assert fetched.value.ok
     assert fetched.value.headers["content-encoding"] == "gzip"
-    colours = page.evaluate(MEAN_COLOUR)
-    page.wait_for_function(f"(before) => ({MEAN_COLOUR}) !== before", arg=colours)
-
-
-#: Of all tiles of the map: another one once they are drawn again.
-MEAN_COLOUR = """[...document.querySelectorAll('#agl-map .leaflet-agl-land-pane canvas')]
-  .map((tile) => tile.toDataURL().length).join()"""

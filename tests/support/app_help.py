@@ -132,7 +132,7 @@ class Player(Visitor):
     def __init__(self, url: str, nickname: str = "", **given: str) -> None:
         super().__init__(url, **given)
         self.nickname = nickname
-        self.player = self.round = self.message = self.clip = ""
+        self.player = self.round = self.message = self.clip = self._heard = ""
         self.is_refused = False
         self.buttons: set[str] = set()
 
@@ -153,7 +153,13 @@ class Player(Visitor):
         """A new round after the last clip."""
         self._step("again")
 
+    def hear(self) -> None:
+        """Load the clip's sound, as the page does: other answers do not count."""
+        if self.clip and self.clip != self._heard and self.http.get(self.clip).is_success:
+            self._heard = self.clip
+
     def _answer(self, action: str, **pin: float) -> None:
+        self.hear()
         self._step(action, nickname=self.nickname, **pin)
 
     def _step(self, action: str, **more: object) -> None:
