@@ -40,7 +40,7 @@ class Card:
         if self.points:
             told = ", ".join("none" if one is None else f"{one:,}" for one in self.points)
             parts.append(f"Points of each clip: {told}")
-        return ". ".join(part.rstrip(".") for part in parts) + "."
+        return " ".join(part if part[-1] in ".?!" else f"{part}." for part in parts)
 
 
 def tags_html(card: Card, root: str) -> str:

@@ -58,6 +58,11 @@ def test_the_picture_is_described_in_words() -> None:
     )
 
 
+def test_a_question_keeps_its_mark() -> None:
+    card = replace(CHALLENGE, headline="Where were these recorded?", line="Five clips.", points=())
+    assert card.alternative == ("A world map. Challenge: Where were these recorded? Five clips.")
+
+
 def test_a_picture_has_the_size_that_its_tags_say() -> None:
     image = image_of(CHALLENGE)
     assert image.size == (WIDTH, HEIGHT)
