@@ -172,7 +172,8 @@ def read_clips(document: Document, source: Source) -> Sourced:
     FileRefusedError
         With every record that is wrong.
     """
-    drafts = [_Draft(record, source.reader(document)(record)) for record in document.records]
+    read = source.reader(document)
+    drafts = [_Draft(record, read(record)) for record in document.records]
     placed = [draft for draft in drafts if draft.has_place]
     around = _is_0_to_360(placed)
     clips = tuple(_clips(document, source, placed, around))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ from agl1k_core.benchmarks import (
     recorded_text,
     time_of,
 )
-from agl1k_core.errors import Agl1kError, FileRefusedError
+from agl1k_core.benchmarks.sources import SOURCES, Document, Record, read_clips
+from agl1k_core.benchmarks.sources.readers import Reader
+from agl1k_core.errors import Agl1kError, FileRefusedError, Problems
 
 XENO_CANTO = {
     "id": "694038", "gen": "Troglodytes", "sp": "troglodytes", "en": "Eurasian Wren",
@@ -236,6 +239,21 @@ def test_all_lists_together_show_which_number_is_the_latitude(
     records = [{"file_name": f"{n}.mp3", "coordinates": at} for n, at in enumerate(points)]
     benchmark = loaded(tmp_path / "metadata.jsonl", records)
     assert [(clip.lat, clip.lon) for clip in benchmark.clips] == expected
+
+
+def test_all_records_are_looked_through_once() -> None:
+    """Once for each record would take minutes for ten thousand of them."""
+    source = next(source for source in SOURCES if source.name == "aporee")
+    records = tuple(Record({**APOREE, "file_name": f"{n}.mp3"}, number=n) for n in range(1, 4))
+    looked: list[Document] = []
+
+    def reader(document: Document) -> Reader:
+        looked.append(document)
+        return source.reader(document)
+
+    document = Document(Path("a.jsonl"), records, Problems("a.jsonl"))
+    assert len(read_clips(document, replace(source, reader=reader)).clips) == 3
+    assert len(looked) == 1
 
 
 @pytest.mark.parametrize("points", [[[13.4, 52.5]], [[127.9, 37.4], [37.4, 127.9]], [[1, 2, 3]]])
