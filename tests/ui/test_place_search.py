@@ -60,6 +60,10 @@ def test_a_small_place_is_found() -> None:
     assert first.where == "Marrakech-Tensift-Al Haouz, Morocco"
 
 
+def test_a_city_is_the_place_of_its_name_though_another_is_nearer() -> None:
+    assert "Bourgogne, France" in [place.where for place in find_places("Mâcon")]
+
+
 @given(st.text(max_size=100))
 def test_any_text_is_answered(text: str) -> None:
     found = find_places(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,9 @@ from fastapi import FastAPI
 
 from web.gradio_adapter import (
     STATIC_FOLDER,
+    bounded,
     gradio_apps,
+    queue_of,
     treat_as_launched,
     upload_into,
 )
@@ -79,3 +82,24 @@ def test_the_owner_of_the_machine_may_choose_the_folder_of_uploads(
     upload_into(tmp_path)
     upload_into(tmp_path / "other")
     assert os.environ["GRADIO_TEMP_DIR"] == str(tmp_path)
+
+
+def test_an_idle_queue_looks_for_events_a_few_times_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = FastAPI()
+    page = gr.Blocks()
+    bounded(page, gr.mount_gradio_app(app, page, path="/"))
+    (mounted,) = gradio_apps(app)
+    queue, pauses = queue_of(mounted), list[float]()
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        queue.stopped = True
+
+    monkeypatch.setattr(gr.queueing.asyncio, "sleep", pause)
+    for loop in (queue.start_processing, queue.start_progress_updates):
+        queue.stopped = False
+        asyncio.run(loop())
+    assert len(pauses) == 2
+    assert min(pauses) >= 0.05
