@@ -61,7 +61,9 @@ def test_a_small_place_is_found() -> None:
 
 
 def test_a_city_is_the_place_of_its_name_though_another_is_nearer() -> None:
-    assert "Bourgogne, France" in [place.where for place in find_places("Mâcon")]
+    found = {place.where: place.across for place in find_places("Mâcon")}
+    assert found["Bourgogne, France"] == 0.4  # of a city, and not only a place of the gazetteer
+    assert "Rhone-Alpes, France" not in found
 
 
 @given(st.text(max_size=100))

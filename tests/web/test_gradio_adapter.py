@@ -97,7 +97,7 @@ def test_an_idle_queue_looks_for_events_a_few_times_a_second(
         pauses.append(seconds)
         queue.stopped = True
 
-    monkeypatch.setattr(gr.queueing.asyncio, "sleep", pause)
+    monkeypatch.setattr("asyncio.sleep", pause)
     for loop in (queue.start_processing, queue.start_progress_updates):
         queue.stopped = False
         asyncio.run(loop())
