@@ -19,15 +19,18 @@ from urllib.parse import parse_qsl
 from tqdm import tqdm
 
 from agl1k_core.benchmarks.model import Clip
+from agl1k_core.benchmarks.out_of_play import OUT_OF_PLAY
 from agl1k_core.benchmarks.recordings import AUDIO_SUFFIXES, recording_name
 from agl1k_core.benchmarks.sources.columns import OURS, renamed_names
 from agl1k_core.benchmarks.sources.documents import Document, Record
 from agl1k_core.benchmarks.sources.readers import common
 from agl1k_core.benchmarks.sources.values import is_nothing, text_of
+from agl1k_core.benchmarks.tables import FOLDER_INFO
+from agl1k_core.benchmarks.tags import TAGS
 from agl1k_core.errors import Agl1kError, Problems
 from agl1k_core.extras import Deferred
 from agl1k_core.file_names import shown
-from agl1k_core.files import make_folder, replacing, write_atomically
+from agl1k_core.files import json_lines, make_folder, replacing, write_atomically
 
 if TYPE_CHECKING:
     import datasets
@@ -37,7 +40,7 @@ else:
     huggingface_hub = Deferred("huggingface_hub")
 
 #: Files of a benchmark folder that are read beside its table.
-BESIDE = ("benchmark.json", "out_of_play.csv", "tags.json")
+BESIDE = (FOLDER_INFO, OUT_OF_PLAY, TAGS)
 _ROWS, _AUDIO = "rows.jsonl", "audio"
 _OPTIONS = ("split", "config", "revision", "recordings")
 #: Rows of Parquet in memory at once, each with its sound.
@@ -136,8 +139,8 @@ def read_dataset(wanted: DatasetName, data_dir: Path) -> tuple[Document, Path]:
     folder = data_dir / "datasets" / f"{wanted.last}-{digest}"
     if not (folder / _ROWS).is_file():
         _bring(wanted, state, folder)
-    lines = (folder / _ROWS).read_text("utf-8").split("\n")[:-1]
-    records = [Record(json.loads(line), number=number) for number, line in enumerate(lines, 1)]
+    rows = json_lines(folder / _ROWS)
+    records = [Record(row, number=number) for number, row in enumerate(rows, 1)]
     return Document(folder / _ROWS, tuple(records), Problems(shown(wanted.name))), folder / _AUDIO
 
 
@@ -204,7 +207,7 @@ def _bring_beside(wanted: DatasetName, state: str, folder: Path) -> bool:
         content = _file_of(wanted, state, name)
         if content is not None:
             write_atomically(folder / name, content)
-    return (folder / BESIDE[0]).is_file()
+    return (folder / FOLDER_INFO).is_file()
 
 
 def _file_of(wanted: DatasetName, state: str, name: str) -> bytes | None:
