@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from pathlib import Path
 
 #: Categories of characters that control a terminal or change the order of text.
 _CONTROLS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -52,6 +53,11 @@ def written(name: str | os.PathLike[str]) -> str:
     """
     text = _BYTE.sub(r"\\x5cx\1", _as_unicode(os.fspath(name)))
     return "".join(_as_bytes(c) if _is_control(c) else c for c in text)
+
+
+def name_in(folder: Path, path: Path) -> str:
+    """The name of a file within a folder, as tables write it."""
+    return written(path.relative_to(folder).as_posix())
 
 
 def named(text: str) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from agl1k_core import benchmarks
 from agl1k_core.benchmarks import (
@@ -22,7 +25,7 @@ from agl1k_core.benchmarks import (
 from agl1k_core.config import Config
 from agl1k_core.curation.selection import Reason
 from agl1k_core.errors import Agl1kError, Problems
-from agl1k_core.file_names import shown, written
+from agl1k_core.file_names import name_in, shown
 from agl1k_core.inputs import is_standard_input
 
 #: Optional column of a folder's table, which scoring ignores: when a recording was made, ISO 8601.
@@ -139,14 +142,17 @@ def licence_refusal(clip: Clip) -> str:
     return f"Its licence, {clip.licence}, forbids {forbidden}." if forbidden else ""
 
 
-def name_in(collection: Collection, path: Path) -> str:
-    """The name of a recording in its folder, as tables write it."""
-    return written(path.relative_to(collection.folder).as_posix())
+def own_info(folder: Path) -> Mapping[str, Any]:
+    """What a folder's own ``benchmark.json`` says; nothing if there is none."""
+    with suppress(OSError, ValueError):
+        found = json.loads((folder / benchmarks.FOLDER_INFO).read_text("utf-8-sig"))
+        return found if isinstance(found, dict) else {}
+    return {}
 
 
 def why_unlisted(collection: Collection, path: Path) -> tuple[Reason, str]:
     """Why a recording in the folder is no clip, and the details."""
-    about = collection.benchmark.left_out.get(name_in(collection, path))
+    about = collection.benchmark.left_out.get(name_in(collection.folder, path))
     if about is None:
         return Reason.NO_LINE, "The recording is not in the table."
     return Reason.BROKEN if about.is_broken else Reason.NO_PLACE, f"{about.detail}."

@@ -27,7 +27,7 @@ from agl1k_core.benchmarks import CREDITS, FOLDER_TABLE, Clip, recording_name
 from agl1k_core.curation import analysis_rows, results_cache
 from agl1k_core.curation.collection import Collection, licence_refusal
 from agl1k_core.errors import Agl1kError
-from agl1k_core.file_names import shown, written
+from agl1k_core.file_names import name_in, shown
 from agl1k_core.files import write_atomically
 
 MIN_S, MAX_S = 30.0, 180.0
@@ -330,10 +330,9 @@ def _recorded(collection: Collection, clip: Clip, start_s: float) -> str:
 
 def _report_row(collection: Collection, key: str, cutting: Cutting) -> dict[str, Any]:
     path = collection.files[key]
-    name = path.relative_to(collection.folder).as_posix() if path else ""
     return {
         "key": key,
-        "file": written(name),
+        "file": name_in(collection.folder, path) if path else "",
         "outcome": cutting.outcome,
         "parts": len(cutting.pieces),
         "message": cutting.message,

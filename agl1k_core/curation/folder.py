@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -30,13 +29,13 @@ from agl1k_core.benchmarks import (
     tags_json,
 )
 from agl1k_core.curation import analysis_rows
-from agl1k_core.curation.collection import name_in, why_unlisted
+from agl1k_core.curation.collection import own_info, why_unlisted
 from agl1k_core.curation.decisions import read_review
 from agl1k_core.curation.pipeline import Curated, Judged
 from agl1k_core.curation.selection import Reason, Verdict
 from agl1k_core.curation.summary import summary_markdown
 from agl1k_core.errors import Agl1kError
-from agl1k_core.file_names import shown, written
+from agl1k_core.file_names import name_in, shown, written
 from agl1k_core.files import write_atomically
 
 MARK, REPORT, SUMMARY = "curation.json", "report.csv", "summary.md"
@@ -190,7 +189,7 @@ def _report_rows(curated: Curated, copies: Mapping[str, StrippedCopy]) -> list[d
     for path in curated.collection.unlisted:
         reason, detail = why_unlisted(curated.collection, path)
         about = {"decision": "out", "reason": str(reason), "detail": detail}
-        rows.append({**empty, **about, "file": name_in(curated.collection, path)})
+        rows.append({**empty, **about, "file": name_in(curated.collection.folder, path)})
     return rows
 
 
@@ -206,7 +205,7 @@ def _report_row(item: Judged, curated: Curated, copy: StrippedCopy | None) -> di
     recorded = curated.collection.recorded.get(clip.key)
     return {
         "key": clip.key,
-        "file": name_in(curated.collection, item.path) if item.path else clip.file_name,
+        "file": name_in(curated.collection.folder, item.path) if item.path else clip.file_name,
         "decision": "in" if item.verdict.is_in else "out",
         "reason": str(item.verdict.reason),
         "detail": item.verdict.detail,
@@ -249,10 +248,7 @@ def _info(curated: Curated, out: Path, name: str) -> dict[str, str]:
     slug = places.fold(name).replace(" ", "-")
     if slug in ("demo", benchmarks.PUBLISHED_SLUG):
         slug = f"{slug}-curated"
-    source = curated.collection.folder / benchmarks.FOLDER_INFO
-    about: dict[str, Any] = {}
-    with suppress(OSError, ValueError):
-        about = json.loads(source.read_text("utf-8-sig"))
+    about = own_info(curated.collection.folder)
     kept = {field: str(about[field]) for field in ("notice", "licence") if about.get(field)}
     notice = {"notice": curated.collection.benchmark.notice}
     return {"slug": slug, "name": name, "version": "1", **notice, **kept}

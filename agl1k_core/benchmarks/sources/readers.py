@@ -7,12 +7,17 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import PurePosixPath
 from typing import Any
 
 from agl1k_core.benchmarks.sources.documents import Document, Record, lower_names
 from agl1k_core.benchmarks.sources.licences import licence_name, with_mark
-from agl1k_core.benchmarks.sources.values import is_nothing, number_of, text_of
+from agl1k_core.benchmarks.sources.values import (
+    first_of,
+    is_nothing,
+    number_of,
+    stem_of,
+    text_of,
+)
 
 #: The fields of one clip by our names of columns, as the source has them.
 Fields = Mapping[str, Any]
@@ -56,8 +61,8 @@ POINTS = ("coordinates", "location", "geo", "gps", "geotag", "position")
 def common(record: Record) -> dict[str, Any]:
     """A record whose fields have common names."""
     fields = record.fields
-    found = {ours: _first(fields, theirs) for ours, theirs in _NAMES.items()}
-    found["key"] = text_of(found["key"]) or _stem(found["file"])
+    found = {ours: first_of(fields, theirs) for ours, theirs in _NAMES.items()}
+    found["key"] = text_of(found["key"]) or stem_of(text_of(found["file"]))
     licence = licence_name(text_of(found["licence"]))
     found["licence"] = with_mark(licence, adaptable=_is_adaptable(fields))
     found["url"] = _address(found["url"])
@@ -206,22 +211,11 @@ def point_of(value: Any) -> tuple[Any, Any]:
         if lower.get("type") == "Point" and isinstance(lower.get("coordinates"), list):
             longitude, latitude = (*lower["coordinates"], None, None)[:2]
             return latitude, longitude
-        return _first(lower, _NAMES["latitude"]), _first(lower, _NAMES["longitude"])
+        return first_of(lower, _NAMES["latitude"]), first_of(lower, _NAMES["longitude"])
     parts = value.replace(",", " ").split() if isinstance(value, str) else []
     if len(parts) == 2:
         return parts[0], parts[1]
     return Odd(f"{str(value)[:40]!r}, not 'latitude longitude'"), None
-
-
-def _first(fields: Mapping[str, Any], names: tuple[str, ...]) -> Any:
-    """The first of the fields that is not nothing, None if all are."""
-    return next((fields[name] for name in names if not is_nothing(fields.get(name))), None)
-
-
-def _stem(name: Any) -> str:
-    """A key made of the path of a recording, without its suffix."""
-    path = text_of(name)
-    return path.removesuffix(PurePosixPath(path).suffix)
 
 
 def _address(value: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from agl1k_core import extras
 from agl1k_core.audio import common_shelter
@@ -14,9 +14,9 @@ from agl1k_core.benchmarks.recordings import recordings_in
 from agl1k_core.benchmarks.sources.documents import Document, Record
 from agl1k_core.benchmarks.sources.points import Point, point_within, read_point
 from agl1k_core.benchmarks.sources.times import time_in
-from agl1k_core.benchmarks.sources.values import from_0_to_360, is_nothing
+from agl1k_core.benchmarks.sources.values import first_of, from_0_to_360, is_nothing, stem_of
 from agl1k_core.errors import Agl1kError, Problems
-from agl1k_core.file_names import shown, written
+from agl1k_core.file_names import name_in, shown
 
 Tags = Mapping[str, str]
 
@@ -57,8 +57,8 @@ def read_tagged(folder: Path) -> tuple[Document, dict[str, LeftOut]]:
     """
     extras.check("av")
     found, _ = recordings_in([folder])
-    names = {path: written(path.relative_to(folder).as_posix()) for path in found}
-    stems = Counter(_stem(name) for name in names.values())
+    names = {path: name_in(folder, path) for path in found}
+    stems = Counter(stem_of(name) for name in names.values())
     records: list[Record] = []
     left_out: dict[str, LeftOut] = {}
     for path, name in names.items():
@@ -66,7 +66,7 @@ def read_tagged(folder: Path) -> tuple[Document, dict[str, LeftOut]]:
         if isinstance(read, LeftOut):
             left_out[name] = read
         else:
-            key = _stem(name) if stems[_stem(name)] == 1 else name
+            key = stem_of(name) if stems[stem_of(name)] == 1 else name
             records.append(Record({"key": key, "file": name, **read}))
     return Document(folder, tuple(records), Problems(shown(folder.name))), left_out
 
@@ -87,10 +87,6 @@ def _few(names: list[str]) -> str:
     return ", ".join(names[:5]) + more
 
 
-def _stem(name: str) -> str:
-    return name.removesuffix(PurePosixPath(name).suffix)
-
-
 def _read(path: Path) -> dict[str, str | float] | LeftOut:
     """The fields of a recording, or why there are none."""
     try:
@@ -107,15 +103,10 @@ def _read(path: Path) -> dict[str, str | float] | LeftOut:
         "longitude": longitude,
         "recorded": time_in(tags, path.name),
         "title": tags.get("title", ""),
-        "author": _first(tags, "artist", "author"),
-        "licence": _first(tags, "license", "licence", "copyright"),
-        "url": _first(tags, "url", "purl", "contact"),
+        "author": first_of(tags, ("artist", "author")) or "",
+        "licence": first_of(tags, ("license", "licence", "copyright")) or "",
+        "url": first_of(tags, ("url", "purl", "contact")) or "",
     }
-
-
-def _first(tags: Tags, *names: str) -> str:
-    """The first of these tags that says something; empty if none does."""
-    return next((tags[name] for name in names if not is_nothing(tags.get(name))), "")
 
 
 def place_in(tags: Tags) -> Point:

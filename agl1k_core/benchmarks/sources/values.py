@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import Any
 
 from agl1k_core.delimited import plain_number
@@ -33,6 +35,16 @@ def text_of(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).strip()
+
+
+def first_of(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """The first of the fields that is not nothing, None if all are."""
+    return next((fields[name] for name in names if not is_nothing(fields.get(name))), None)
+
+
+def stem_of(name: str) -> str:
+    """The path of a recording without its suffix."""
+    return name.removesuffix(PurePosixPath(name).suffix)
 
 
 def number_of(value: Any) -> float:
