@@ -11,7 +11,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,8 @@ from agl1k_core import audio, benchmarks, extras
 from agl1k_core.audio import CopyNotWrittenError
 from agl1k_core.benchmarks import FOLDER_INFO, OUT_OF_PLAY, TAGS, Benchmark, Clip
 from agl1k_core.curation import analysis_rows
-from agl1k_core.curation.collection import licence_refusal
-from agl1k_core.curation.dataset_card import dataset_card, points_map
+from agl1k_core.curation.collection import licence_refusal, own_info
+from agl1k_core.curation.dataset_card import MAP, dataset_card, points_map
 from agl1k_core.curation.dataset_files import LAYOUTS, RowWriter, row_writer
 from agl1k_core.curation.dataset_rows import check_placeless, columns_of, in_no_order, row_of
 from agl1k_core.curation.pushing import CARD
@@ -29,7 +29,6 @@ from agl1k_core.errors import Agl1kError
 from agl1k_core.file_names import shown
 from agl1k_core.files import make_folder, write_atomically
 
-MAP = "map.svg"
 _NO_RECORDING = "It has no recording."
 
 
@@ -229,17 +228,9 @@ def _info(benchmark: Benchmark, with_truth: bool) -> dict[str, Any]:
 
 
 def _licence_of(benchmark: Benchmark) -> str:
-    return str(_own_info(benchmark).get("licence") or "")
-
-
-def _own_info(benchmark: Benchmark) -> Mapping[str, Any]:
-    """What the benchmark's own ``benchmark.json`` says; nothing if there is none."""
-    if benchmark.audio_dir is None:
-        return {}
-    with suppress(OSError, ValueError):
-        found = json.loads((benchmark.audio_dir / FOLDER_INFO).read_text("utf-8-sig"))
-        return found if isinstance(found, dict) else {}
-    return {}
+    """The licence in the benchmark's own ``benchmark.json``; empty if there is none."""
+    folder = benchmark.audio_dir
+    return str(own_info(folder).get("licence") or "") if folder else ""
 
 
 def _write_card(done: Exported, folder: Path, name: str, with_truth: bool) -> None:

@@ -11,6 +11,7 @@ from agl1k_core import places
 from agl1k_core.benchmarks import Benchmark, licence_name
 from agl1k_core.models import yaml_text
 
+MAP = "map.svg"
 #: Pixels per degree on the map, which ends where almost nobody records.
 _SCALE, _NORTH, _SOUTH = 2.5, 84.0, -60.0
 _LAND, _SEA, _DOT = "#e4e4e0", "#f8fafc", "#d55e00"
@@ -53,14 +54,12 @@ def dataset_card(
         f"Given only a sound, where on Earth was it made? {_clips(len(benchmark))} for "
         "[AGL1K](https://github.com/Rising0321/AGL1K), the benchmark of audio geo-localization.",
         _plain(benchmark.notice) if with_truth else _SEALED,
-        "![Where the clips were recorded](map.svg)" if with_truth else "",
+        f"![Where the clips were recorded]({MAP})" if with_truth else "",
         *_counted(benchmark, licences, with_truth),
         _notes(n_left_out, n_silent),
         _LOADING.format(name=name),
-        _SCORING.format(source=_source(name)) if with_truth else _SENDING.format(
-            source=_source(name)
-        ),
-    ]  # fmt: skip
+        (_SCORING if with_truth else _SENDING).format(source=_source(name)),
+    ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

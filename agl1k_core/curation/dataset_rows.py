@@ -12,18 +12,17 @@ from agl1k_core import places
 from agl1k_core.benchmarks import CLASSES, CREDITS, Clip
 from agl1k_core.errors import Problem, Problems
 
-_TEXTS = (
-    *("key", "file", "city", "country", "continent", "title", "description"),
-    *CREDITS,
-    "short_key",
-)
+_TEXTS = ("city", "country", "continent", "title", "description", *CREDITS, "short_key")
 #: Columns in their order, each with whether it holds numbers.
 COLUMNS: dict[str, bool] = {
-    **{name: name in ("latitude", "longitude")
-       for name in ("key", "file", "latitude", "longitude", *_TEXTS[2:])},
+    "key": False,
+    "file": False,
+    "latitude": True,
+    "longitude": True,
+    **dict.fromkeys(_TEXTS, False),
     "duration_s": True,
     **dict.fromkeys(CLASSES, True),
-}  # fmt: skip
+}
 #: Columns without which no reader takes a table for one of ours.
 _ALWAYS = ("key", "file", "latitude", "longitude")
 #: The columns of a dataset without places; times are left out because their zone is a longitude.
@@ -44,9 +43,8 @@ def columns_of(clips: Iterable[Clip], *, with_truth: bool) -> list[str]:
 
 def row_of(clip: Clip) -> dict[str, Any]:
     """A clip as a row with all columns; None for what is empty or not known."""
-    texts = {name: getattr(clip, name) or None for name in _TEXTS if name != "file"}
     return {
-        **texts,
+        **{name: getattr(clip, name) or None for name in ("key", *_TEXTS)},
         "file": clip.file_name or None,
         "latitude": clip.lat,
         "longitude": clip.lon,

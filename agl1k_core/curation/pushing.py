@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agl1k_core.benchmarks import FOLDER_INFO
+from agl1k_core.benchmarks import FOLDER_INFO, OUT_OF_PLAY, SUFFIXES, TAGS
+from agl1k_core.curation.dataset_card import MAP
 from agl1k_core.errors import Agl1kError
 from agl1k_core.extras import Deferred
 from agl1k_core.file_names import shown
@@ -18,8 +19,10 @@ else:
 
 CARD = "README.md"
 #: Files of an earlier push that a new one replaces.
-_OURS = ["data/*.parquet", "metadata.jsonl", "map.svg", "tags.json", "out_of_play.csv", "*.mp3",
-         "*.m4a", "*.ogg", "*.opus", "*.flac", "*.wav", "*.aac", "*.mka"]  # fmt: skip
+_OURS = [
+    *("data/*.parquet", "metadata.jsonl", MAP, TAGS, OUT_OF_PLAY),
+    *(f"*{suffix}" for suffix in SUFFIXES),
+]
 _SENTENCES = {
     401: "The Hub does not accept the token (401). Set AGL1K_HUB_TOKEN to a valid one.",
     403: "The token may not write to the dataset {name} (403). Set AGL1K_HUB_TOKEN to one with "
