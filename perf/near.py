@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import soundfile  # type: ignore[import-untyped]
 
-from agl1k_core.audio import LANDMARK_RATE_HZ, Peaks, landmarks, mono_blocks
+from agl1k_core.audio import LANDMARK_RATE_HZ, Peaks, landmarks, mono_blocks, resampled
 from agl1k_core.benchmarks import read_demo
 from agl1k_core.curation import find_copies
 from perf.table import Measured
@@ -98,11 +98,7 @@ def _landmarks(wave: Wave, rate_hz: int) -> Peaks:
 
 
 def _resampled(wave: Wave, rate_hz: int, target_hz: int) -> Wave:
-    resampler = av.AudioResampler(format="fltp", layout="mono", rate=target_hz)
-    frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(wave[None]), "fltp", "mono")
-    frame.sample_rate = rate_hz
-    frames = resampler.resample(frame) + resampler.resample(None)
-    return np.concatenate([one.to_ndarray()[0] for one in frames if one.samples])
+    return np.concatenate([*resampled(iter([np.ascontiguousarray(wave)]), rate_hz, target_hz)])
 
 
 def _with_av(wave: Wave, codec: str, container: str, kbits: int) -> tuple[Wave, int]:

@@ -170,26 +170,25 @@ def _remux(source: Path, container_format: str, target: Path) -> None:
 
 def _encode(source: Path, target: Path) -> None:
     """Decode and encode as MP3; more than two channels become one."""
-    with decode.open_recording(source) as recording, created_container(target, "mp3") as outside:
+    with decode.open_recording(source) as recording:
         layout = "stereo" if recording.channels == 2 else "mono"
         rate_hz = min(_MP3_RATES_HZ, key=lambda rate: abs(rate - recording.sample_rate_hz))
-        stream = outside.add_stream("mp3", rate=rate_hz, layout=layout, bit_rate=_MP3_BIT_RATE)
-        for block in recording.blocks():
-            outside.mux(stream.encode(_frame(block, layout, recording.sample_rate_hz)))
-        outside.mux(stream.encode(None))
+        frames = (_frame(block, layout, recording.sample_rate_hz) for block in recording.blocks())
+        _write_mp3(frames, target, rate=rate_hz, layout=layout)
 
 
 def _encode_alike(source: Path, target: Path) -> None:
-    with decode.open_recording(source) as recording, created_container(target, "mp3") as outside:
-        stream = outside.add_stream(
-            "mp3",
-            rate=_SERVED_RATE_HZ,
-            layout="stereo",
-            bit_rate=_MP3_BIT_RATE,
-            options=_QUICK,
-        )
-        for block in _whole_seconds(_resampled(recording)):
-            outside.mux(stream.encode(_frame(block, "stereo", _SERVED_RATE_HZ)))
+    with decode.open_recording(source) as recording:
+        blocks = _whole_seconds(_resampled(recording))
+        frames = (_frame(block, "stereo", _SERVED_RATE_HZ) for block in blocks)
+        _write_mp3(frames, target, rate=_SERVED_RATE_HZ, layout="stereo", options=_QUICK)
+
+
+def _write_mp3(frames: Iterable[av.AudioFrame], target: Path, **settings: Any) -> None:
+    with created_container(target, "mp3") as outside:
+        stream = outside.add_stream("mp3", bit_rate=_MP3_BIT_RATE, **settings)
+        for frame in frames:
+            outside.mux(stream.encode(frame))
         outside.mux(stream.encode(None))
 
 

@@ -53,7 +53,7 @@ def grid_step(metric: str, n_clips: int) -> float:
     >>> grid_step("country_accuracy", 1444), grid_step("distance_km", 1444)
     (0.02, 500.0)
     """
-    least, most = MEASURED.get(metric, (0.0, 1.0))
+    least, most = _bounds(metric)
     wanted = (most - least) * max(FEWEST_MOVED / n_clips, 0.5 / math.sqrt(n_clips))
     power = 10.0 ** math.floor(math.log10(wanted))
     return float(next(nice * power for nice in _NICE if nice * power >= wanted * (1 - 1e-9)))
@@ -184,7 +184,7 @@ def _intervals(
     ends: Mapping[str, Interval], means: Mapping[str, float], n_clips: int
 ) -> dict[str, Interval]:
     return {
-        name: _around(means[name], ends[name], step, MEASURED.get(name, (0.0, 1.0)))
+        name: _around(means[name], ends[name], step, _bounds(name))
         for name, step in _steps(ends, n_clips)
         if name in means and math.isfinite(ends[name].low + ends[name].high)
     }
@@ -197,6 +197,11 @@ def _around(mean: float, ends: Interval, step: float, bounds: tuple[float, float
     )
     low, high = _on_grid(at - below, step), _on_grid(at + above, step)
     return Interval(max(low, bounds[0]), min(high, bounds[1]))
+
+
+def _bounds(metric: str) -> tuple[float, float]:
+    """The least and the largest mean; most metrics are shares."""
+    return MEASURED.get(metric, (0.0, 1.0))
 
 
 def _steps(names: Iterable[str], n_clips: int) -> list[tuple[str, float]]:
