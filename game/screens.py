@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -51,15 +51,23 @@ def stage_html(**parts: object) -> str:
     return _pages.get_template("stage.html").render(parts)
 
 
+class _Step(NamedTuple):
+    """A clip of a round; templates read attributes faster than keys."""
+
+    number: int
+    now: bool = False
+    points: str = ""
+
+
 def status_html(view: RoundView) -> str:
     """The state of the round, above the map."""
     answered = {reveal.position: reveal for reveal in view.reveals}
     steps = [
-        {
-            "number": position + 1,
-            "now": position == view.position and view.phase != "finished",
-            "points": _step_words(answered[position]) if position in answered else "",
-        }
+        _Step(
+            position + 1,
+            now=position == view.position and view.phase != "finished",
+            points=_step_words(answered[position]) if position in answered else "",
+        )
         for position in range(view.n_clips)
     ]
     return _pages.get_template("status.html").render(
@@ -81,7 +89,7 @@ def waiting_html(benchmark_name: str, notice: str, n_in_play: int, n_clips: int)
 
     ``n_in_play`` is the number of clips of the benchmark, ``n_clips`` that of the round.
     """
-    steps = [{"number": number, "now": False, "points": ""} for number in range(1, n_clips + 1)]
+    steps = [_Step(number) for number in range(1, n_clips + 1)]
     view = {
         "benchmark_name": benchmark_name, "notice": notice, "n_in_play": n_in_play, "total": 0
     }  # fmt: skip

@@ -6,7 +6,7 @@ everything in ``reveal``, they may not be shown before the guess for that clip i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
 
 from agl1k_core import tagging
 from agl1k_core.benchmarks import Clip, FolderTags
@@ -39,19 +39,22 @@ def sounds_of(clip: Clip, tags: FolderTags) -> Sounds:
     """The ``MOST`` classes with the largest shares, and the clip's localizability."""
     found = tags.clips.get(clip.key)
     if found is None:
-        return Sounds(_longest((_CLASSES[name], share) for name, share in clip.classes.items()))
+        return Sounds(_longest(clip.classes, _CLASSES.__getitem__))
     tagger = str(tags.tagger.get("name", ""))
     return Sounds(
-        _longest((tagging.class_name(name), share) for name, share in found.presence.items()),
+        _longest(found.presence, tagging.class_name),
         _TAGGERS.get(tagger, tagger),
         found.localizability,
         tags.theta,
     )
 
 
-def _longest(shares: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
-    long = [(name, share) for name, share in shares if share >= _LEAST]
-    return tuple(sorted(long, key=lambda pair: -pair[1])[:MOST])
+def _longest(
+    shares: Mapping[str, float], name_of: Callable[[str], str]
+) -> tuple[tuple[str, float], ...]:
+    long = [one for one in shares.items() if one[1] >= _LEAST]
+    long.sort(key=lambda one: -one[1])
+    return tuple((name_of(one), share) for one, share in long[:MOST])
 
 
 def sounds_in_words(sounds: Sounds) -> str:

@@ -45,9 +45,11 @@ class Tokens:
         self._secret = secret
         self._players = self._serializer("agl1k.player")
         self._rounds = self._serializer("agl1k.round")
-        # a page sends the same tokens again and again, and to check one takes a while
+        # a page gets and sends the same tokens again and again, and to sign one takes a while
         self._player_in = lru_cache(_MOST_KEPT)(partial(_loaded, self._players))
         self._step_in = lru_cache(_MOST_KEPT)(partial(_loaded, self._rounds))
+        self._step_of = lru_cache(_MOST_KEPT)(self._signed_step)
+        self._clip_mac_of = lru_cache(_MOST_KEPT)(self._clip_mac)
 
     def _serializer(self, salt: str) -> URLSafeSerializer:
         signing = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
@@ -72,6 +74,9 @@ class Tokens:
 
     def step(self, round_id: str, position: int) -> str:
         """The token of one step of a round. The owner is in the stored round."""
+        return self._step_of(round_id, position)
+
+    def _signed_step(self, round_id: str, position: int) -> str:
         return str(self._rounds.dumps([round_id, position]))
 
     def read_step(self, token: object) -> tuple[str, int] | None:
@@ -83,7 +88,7 @@ class Tokens:
 
     def clip(self, round_id: str, position: int, key: str) -> str:
         """The opaque name of a clip at a position of a round, usable in a URL."""
-        return f"{round_id}-{position}-{self._clip_mac(round_id, position, key)}"
+        return f"{round_id}-{position}-{self._clip_mac_of(round_id, position, key)}"
 
     def _clip_mac(self, round_id: str, position: int, key: str) -> str:
         mac = self._mac("clip", round_id, str(position), key)

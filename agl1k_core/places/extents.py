@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,8 @@ _LEFT_OUT = 0.02
 _MARGIN = 0.2
 _LEAST_MARGIN_DEG = 1.5
 _MOST_NORTH = 84.0
+#: Places that are remembered: all clips of a benchmark.
+_MOST_KEPT = 4096
 
 
 class Extent(NamedTuple):
@@ -26,6 +28,7 @@ class Extent(NamedTuple):
     east: float
 
 
+@lru_cache(_MOST_KEPT)
 def surroundings(lat: float, lon: float) -> Extent | None:
     """The country around a point and the edges of its neighbours; None if the point has no country.
 
