@@ -205,7 +205,7 @@ class RoundPresenter:
 
 
 def mode_of(row: Round) -> str:
-    """The mode as players know it: also "model" and "room", which are stored as free rounds."""
+    """The mode as players know it: also "model" and "room", which are stored as other modes."""
     if room_of(row):
         return "room"
     return "model" if row.mode == "free" and opponent_of(row) else row.mode

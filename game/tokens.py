@@ -140,8 +140,7 @@ def new_room_code(rng: random.Random) -> str:
 
 def read_room_code(text: object) -> str:
     """A room's code, however it was typed, or from a link; raises ``Agl1kError`` without one."""
-    typed = str(text or "")[:_MAX_TOKEN_CHARS].rsplit("room=", 1)[-1]
-    code = typed.upper().translate(_MISREAD)
+    code = _typed(text, "room=")
     if not _ROOM_CODE.fullmatch(code):
         raise Agl1kError(
             "This is not a room's code, which has six letters and digits. "
@@ -152,7 +151,7 @@ def read_room_code(text: object) -> str:
 
 def read_carry_code(text: object) -> str:
     """The code of another device, however it was typed; raises ``Agl1kError`` without one."""
-    code = str(text or "")[:_MAX_TOKEN_CHARS].upper().translate(_MISREAD)
+    code = _typed(text)
     if not _CARRY_CODE.fullmatch(code):
         raise Agl1kError(
             "This is not a code of another device, which has twelve letters and digits. "
@@ -169,8 +168,7 @@ def challenge_code(round_id: str) -> str:
 
 def read_challenge_code(text: object) -> str:
     """The round id in a code, however it was typed; raises ``Agl1kError`` on a mistyped one."""
-    typed = str(text or "")[:_MAX_TOKEN_CHARS].rsplit("challenge=", 1)[-1]
-    code = typed.upper().translate(_MISREAD)
+    code = _typed(text, "challenge=")
     round_id, check = code[:_ID_CHARS], code[_ID_CHARS:]
     if not _ROUND_ID.fullmatch(round_id) or check != _check(round_id):
         raise Agl1kError(
@@ -178,6 +176,12 @@ def read_challenge_code(text: object) -> str:
             "Copy the whole link that you were given, or ask for it again."
         )
     return round_id
+
+
+def _typed(text: object, after: str = "\0") -> str:
+    """What somebody typed, or what a link has ``after`` a name, in the letters of our codes."""
+    typed = str(text or "")[:_MAX_TOKEN_CHARS].rsplit(after, 1)[-1]
+    return typed.upper().translate(_MISREAD)
 
 
 def _check(round_id: str) -> str:

@@ -129,8 +129,9 @@ class Board:
     @property
     def n_scored(self) -> int:
         """How many files were scored here so far; 0 if they are not counted."""
-        counted = self.is_sealed and self._scorings
-        return self._scorings.of(self.slug).in_all if counted and self._scorings else 0
+        if self.is_sealed and self._scorings:
+            return self._scorings.of(self.slug).in_all
+        return 0
 
     def rows(self, as_of: str = "") -> tuple[Row, ...]:
         """All rows: scored, people, our baselines, reported; in no particular order.

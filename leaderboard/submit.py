@@ -19,6 +19,7 @@ from agl1k_core.scoring import PAPER, SCORER_VERSION, STRICT, Evaluation
 from leaderboard.board import Board
 from leaderboard.plausibility import SEALED_HOLD, implausible
 from leaderboard.reports import Report
+from leaderboard.sealed import told
 from store.submissions import Relation, Submission, SubmissionStore
 
 LONGEST_NAME = 80
@@ -129,8 +130,7 @@ def _scored(
     hold = implausible(strict, benchmark)
     report = Report(name, len(data), read.sha256, board.slug, warnings=read.warnings)
     if benchmark.sealed:
-        told = scoring.sealed_evaluation(strict, benchmark)
-        return replace(report, strict=told, hold=hold and SEALED_HOLD)
+        return replace(report, strict=told(strict, benchmark), hold=hold and SEALED_HOLD)
     paper = scoring.evaluate(benchmark, read, PAPER, intervals=False)
     return replace(report, strict=strict, paper=paper, hold=hold)
 
@@ -241,7 +241,7 @@ def recompute(submission: Submission, store: SubmissionStore, benchmark: Benchma
     content = store.file(submission.submission_id)
     read = predictions.read_predictions(content, benchmark, name=submission.file_name)
     again = scoring.evaluate(benchmark, read, submission.protocol)
-    return scoring.sealed_evaluation(again, benchmark) if benchmark.sealed else again
+    return told(again, benchmark)
 
 
 def differences(stored: Mapping[str, Any], again: Evaluation) -> list[str]:

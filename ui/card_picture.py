@@ -10,14 +10,19 @@ import gzip
 import io
 import json
 import re
+import warnings
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
 import normality
+from normality.transliteration import ICUWarning
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from ui.card import HEIGHT, WIDTH, Card
 from web.static import asset
+
+# it recommends PyICU, which we do without
+warnings.filterwarnings("ignore", category=ICUWarning)
 
 #: Drawn twice as large and reduced, so that coasts and pins are smooth.
 _SCALE = 2

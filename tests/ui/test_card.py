@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -89,3 +91,14 @@ def test_any_name_can_be_drawn(name: str) -> None:
     drawn = image_of(replace(CHALLENGE, headline=name, points=()))
     box = ImageChops.difference(drawn, bare).getbbox()
     assert box is None or (box[0] >= 60 and box[2] <= WIDTH - 60)
+
+
+def test_drawing_a_picture_writes_nothing_to_the_server_s_log() -> None:
+    """In a process of its own: of a warning, Python tells only the first time."""
+    program = (
+        "from ui.card import Card\n"
+        "from ui.card_picture import picture_of\n"
+        "picture_of(Card('Zoë', '', 'Zoë', '北京', ''))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
