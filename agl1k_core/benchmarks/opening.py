@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -46,6 +47,7 @@ from agl1k_core.inputs import is_standard_input, name_of
 
 #: Tables that are looked for in a folder.
 TABLES = (FOLDER_TABLE, "metadata.jsonl", "metadata.csv")
+_TABLE_NAME = re.compile(r"\.(csv|tsv|json|jsonl|ndjson|geojson)(\.gz|\.zip)?$", re.IGNORECASE)
 
 _OWN = "clips"
 #: Files of a folder that ``datasets`` reads: Parquet, or an audiofolder with its splits.
@@ -83,10 +85,20 @@ def _found_in(path: Path, kind: str) -> tuple[Path, str]:
         return path, HUB.name
     if not kind and _has_recordings(path):
         return path, TAGGED.name
-    raise Agl1kError(
+    found = (
         f"{shown(path)} has no {FOLDER_TABLE}. Create one (docs/benchmark-format.md), or give a "
         "table elsewhere; agl1k sources lists the kinds that are read."
     )
+    raise Agl1kError("\n".join([found, *_other_tables(path)]))
+
+
+def _other_tables(folder: Path) -> list[str]:
+    """What to do in a folder whose tables have other names, as a line; nothing if it has none."""
+    named = sorted(path.name for path in folder.iterdir() if _TABLE_NAME.search(path.name))
+    if not named:
+        return []
+    files = f"{shown(named[0])}{f' and {len(named) - 1:,} more' if named[1:] else ''}"
+    return [f"It has {files}. Give the path of the table itself: {shown(folder / named[0])}"]
 
 
 def _has_recordings(folder: Path) -> bool:
@@ -245,7 +257,7 @@ def _of_tagged(folder: Path) -> Benchmark:
             f"{shown(folder)} has no {FOLDER_TABLE}, and none of its recordings has a place in its "
             "tags. Create the table (docs/benchmark-format.md), or give one elsewhere."
         )
-        raise Agl1kError("\n".join([found, *remarks]))
+        raise Agl1kError("\n".join([found, *_other_tables(folder), *remarks]))
     read = read_clips(document, TAGGED)
     benchmark = _benchmark(read, TAGGED, name_of_folder(folder), folder)
     remarks += benchmark.remarks
@@ -261,6 +273,7 @@ def _benchmark(read: Sourced, source: Source, name: str, folder: Path | None) ->
         version="1",
         clips=clips,
         remarks=read.remarks,
+        left_out=read.left_out,
         out_of_play=read_out_of_play(clips, folder),
     )
 

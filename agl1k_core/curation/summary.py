@@ -14,7 +14,7 @@ from agl1k_core.curation.selection import Reason
 _SAID = {
     Reason.SELECTED: "in the benchmark",
     Reason.NO_LINE: "out: the recording is not in the table",
-    Reason.NO_PLACE: "out: no place in the tags of the recording",
+    Reason.NO_PLACE: "out: no place is known",
     Reason.LICENCE: "out: the licence forbids derivatives or redistribution",
     Reason.BROKEN: "out: no recording, or a broken one",
     Reason.FILTER: "out: an acoustic filter",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agl1k_core.benchmarks.model import CLASSES, Clip
+from agl1k_core.benchmarks.model import CLASSES, Clip, LeftOut
 from agl1k_core.benchmarks.sources import readers
 from agl1k_core.benchmarks.sources.documents import Document, Record, listed_names
 from agl1k_core.benchmarks.sources.values import (
@@ -44,10 +44,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Sourced:
-    """The clips of a source, and what to tell about what was left out."""
+    """The clips of a source, what to tell about what was left out, and that by name."""
 
     clips: tuple[Clip, ...]
     remarks: tuple[str, ...] = ()
+    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
 
 
 def _of_records(reader: readers.Reader) -> Callable[[Document], readers.Reader]:
@@ -182,7 +183,14 @@ def read_clips(document: Document, source: Source) -> Sourced:
         found = f"none of its {len(drafts):,} records has a place; their fields are: {names}"
         document.problems.add(Problem(found, f"Give records with {source.needs}"))
     document.problems.raise_if_any()
-    return Sourced(clips, tuple(_remarks(document, drafts, placed, around)))
+    return Sourced(clips, tuple(_remarks(document, drafts, placed, around)), _left_out(drafts))
+
+
+def _left_out(drafts: list[_Draft]) -> dict[str, LeftOut]:
+    """The recordings whose record has no place; several records may name one recording."""
+    placed = {text_of(draft.fields["file"]) for draft in drafts if draft.has_place}
+    files = (text_of(draft.fields["file"]) for draft in drafts if not draft.has_place)
+    return {name: LeftOut("The table gives no place") for name in files if name not in placed}
 
 
 @dataclass(frozen=True, slots=True)

@@ -365,6 +365,33 @@ def test_the_name_of_a_place_is_no_point(tmp_path: Path) -> None:
     assert len(benchmark) == 1
 
 
+def test_recordings_without_a_place_are_known_by_name(tmp_path: Path) -> None:
+    rows = [
+        {"file_name": "a.wav", "latitude": 1, "longitude": 2},
+        {"file_name": "b.wav", "latitude": None, "longitude": 2},
+        {"file_name": "a.wav", "key": "again", "latitude": None, "longitude": None},
+    ]
+    benchmark = loaded(tmp_path / "metadata.jsonl", rows)
+    assert {name: about.detail for name, about in benchmark.left_out.items()} == {
+        "b.wav": "The table gives no place"
+    }
+
+
+@pytest.mark.parametrize("has_recordings", [False, True])
+def test_a_folder_whose_table_has_another_name(tmp_path: Path, has_recordings: bool) -> None:
+    path = written(tmp_path / "q.json", {"recordings": [XENO_CANTO]})
+    if has_recordings:
+        (tmp_path / "a.wav").write_bytes(b"RIFF")
+    with pytest.raises(
+        Agl1kError, match=r"has no clips\.csv.*\nIt has q\.json\. Give the path"
+    ) as none:
+        load_benchmark(tmp_path)
+    assert str(path) in str(none.value)
+    written(tmp_path / "a.csv", "x")
+    with pytest.raises(Agl1kError, match=r"It has a\.csv and 1 more\."):
+        load_benchmark(tmp_path)
+
+
 def test_a_file_without_any_place_is_refused(tmp_path: Path) -> None:
     error = refusal_of(tmp_path / "sounds.json", {"results": [{"id": 1, "geotag": None}]})
     assert "none of its 1 records has a place" in str(error)

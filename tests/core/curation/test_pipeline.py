@@ -292,7 +292,7 @@ def test_recordings_without_a_place_in_their_tags_are_reported(tmp_path: Path) -
     )
     assert "geo_location is '999 3'" in rows["odd.flac"]["detail"]
     assert {
-        "2 out: no place in the tags of the recording",
+        "2 out: no place is known",
         "1 out: no recording, or a broken one",
     } <= {*summary_lines(found)}
     (clip,) = read_folder(tmp_path / "out").clips
