@@ -78,9 +78,9 @@ def _found_in(path: Path, kind: str) -> tuple[Path, str]:
         return path, kind
     if not path.is_dir():
         return path, kind or (HUB.name if path.suffix.casefold() == ".parquet" else "")
-    found = next((path / name for name in TABLES if (path / name).is_file()), None)
-    if found:
-        return found, kind
+    table = next((path / name for name in TABLES if (path / name).is_file()), None)
+    if table:
+        return table, kind
     if not kind and any(next(path.glob(pattern), None) for pattern in _OF_DATASETS):
         return path, HUB.name
     if not kind and _has_recordings(path):

@@ -93,6 +93,7 @@ def test_any_name_can_be_drawn(name: str) -> None:
     assert box is None or (box[0] >= 60 and box[2] <= WIDTH - 60)
 
 
+@pytest.mark.server
 def test_drawing_a_picture_writes_nothing_to_the_server_s_log() -> None:
     """In a process of its own: of a warning, Python tells only the first time."""
     program = (
