@@ -377,7 +377,7 @@ def test_recordings_without_a_place_are_known_by_name(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("has_recordings", [False, True])
+@pytest.mark.parametrize("has_recordings", [False, pytest.param(True, marks=pytest.mark.server)])
 def test_a_folder_whose_table_has_another_name(tmp_path: Path, has_recordings: bool) -> None:
     path = written(tmp_path / "q.json", {"recordings": [XENO_CANTO]})
     if has_recordings:
