@@ -16,17 +16,17 @@ from playwright.sync_api import Browser, sync_playwright
 from perf.servers import EMPTY_GRADIO, OUR_APP, serving
 from perf.table import Measured
 
-_FLAGS = [
+FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update",
 ]  # fmt: skip
 _ROUNDS = 3
-_PATIENCE_MS = 120_000
+PATIENCE_MS = 120_000
 _QUIET_MS = 4000
 #: At most so much of ours may be needed before the map can be used.
 _MOST_KB = 250
 #: Addresses of Gradio's own files.
-_GRADIO = ("/assets/", "/theme.css", "/static/js/")
+GRADIO = ("/assets/", "/theme.css", "/static/js/")
 #: Notes when what a player waits for is ready. These events do not bubble, but can be captured.
 _NOTE_TIMES = """
 window.loaded = {};
@@ -60,7 +60,7 @@ class Load:
 
     def gradio_kilobytes(self, before: str = "") -> float:
         """The bytes of Gradio's own scripts and styles."""
-        return sum(self.kilobytes(part, before) for part in _GRADIO)
+        return sum(self.kilobytes(part, before) for part in GRADIO)
 
 
 def run() -> Iterator[Measured]:
@@ -74,7 +74,7 @@ def run() -> Iterator[Measured]:
         serving(EMPTY_GRADIO) as empty_page,
         sync_playwright() as playwright,
     ):
-        browser = playwright.chromium.launch(executable_path=chromium, args=_FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         ours, empty = [], []
         for _ in range(_ROUNDS):
             ours.append(load(browser, our_app.url, ["page", "map", "clip"]))
@@ -130,9 +130,9 @@ def load(browser: Browser, url: str, wanted: list[str]) -> Load:
     session.on("Network.loadingFinished", came)
     session.send("Network.enable")
     page.add_init_script(_NOTE_TIMES)
-    page.goto(url, timeout=_PATIENCE_MS)
+    page.goto(url, timeout=PATIENCE_MS)
     condition = f"{wanted!r}.every((name) => window.loaded[name])"
-    page.wait_for_function(condition, timeout=_PATIENCE_MS)
+    page.wait_for_function(condition, timeout=PATIENCE_MS)
     page.wait_for_timeout(_QUIET_MS)
     times: dict[str, float] = page.evaluate("window.loaded")
     began: float = page.evaluate("performance.timeOrigin") / 1000
