@@ -17,6 +17,7 @@ from agl1k_core.benchmarks import Benchmark
 from game.dependencies import Clock, Content
 from game.guessing import MAX_POINTS, max_points_of, points_for, points_of
 from game.open_round import OpenRound
+from game.picking import Filters
 from game.presenter import RoundPresenter, mode_of
 from game.refusals import NotFoundError, NotYoursError
 from game.starting import room_of
@@ -72,7 +73,8 @@ class Bar:
 class Scores:
     """The round beside others': ``among`` is "daily" or "today". ``better_than`` is a percentage.
 
-    It and ``bars`` are empty with too few others, or if a clip of the round was broken.
+    It and ``bars`` are empty with too few others, or if a clip of the round was broken, or the
+    player chose its continent.
     """
 
     among: str
@@ -183,7 +185,8 @@ class Past:
         row, answers = opened.row, [*opened.answers.values()]
         among = "daily" if row.mode == "daily" else "today"
         is_whole = len(answers) >= opened.n_clips and all(map(max_points_of, answers))
-        if not is_whole or opened.benchmark.sealed:
+        knew_continent = bool(Filters.of(row.filters).continent)
+        if not is_whole or knew_continent or opened.benchmark.sealed:
             return Scores(among, 0, None, ())
         others = [one for one in self._totals(row) if one.n_clips == opened.n_clips]
         return scores_of(among, sum(map(points_of, answers)), others)

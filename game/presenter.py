@@ -34,6 +34,9 @@ from game.views import (
 from store.guesses import Guess, GuessStore, Round
 
 DOES_NOT_COUNT = "Rounds with clips that you have heard before do not count for the people’s row."
+CONTINENT_TOLD = (
+    "You know the continent of these clips, so this round does not count for the people’s row."
+)
 
 
 def last_audible(round_: Round) -> int:
@@ -137,7 +140,7 @@ class RoundPresenter:
             next_clip_token=self._clip_token(row, position + 1),
             outline=Outline(tuple(sound.peaks), sound.duration_s) if sound else None,
             reveals=reveals,
-            notes=(*_seen_note(row, phase), *notes),
+            notes=(*_round_notes(row, phase), *notes),
             challenger=_challenger(opened),
             versus=against,
             room=_room(row),
@@ -222,13 +225,16 @@ def _phase(opened: OpenRound, position: int) -> Phase:
     return "revealed" if position in opened.answers else "playing"
 
 
-def _seen_note(row: Round, phase: Phase) -> tuple[str, ...]:
-    """Tells at the beginning and the end of a round that the player had seen all its clips."""
+def _round_notes(row: Round, phase: Phase) -> tuple[str, ...]:
+    """Tells at the beginning and the end of a round why it does not count for people."""
     tells = phase == "finished" or (phase == "playing" and row.position == 0)
-    if not (tells and row.filters.get(ALL_SEEN)):
+    if not tells:
         return ()
-    fitting = " that fit your filters" if str(Filters.of(row.filters)) else ""
-    return (f"You have heard all clips of this benchmark{fitting}. {DOES_NOT_COUNT}",)
+    filters = Filters.of(row.filters)
+    if row.filters.get(ALL_SEEN):
+        fitting = " that fit your filters" if str(filters) else ""
+        return (f"You have heard all clips of this benchmark{fitting}. {DOES_NOT_COUNT}",)
+    return (CONTINENT_TOLD,) if filters.continent else ()
 
 
 def _challenger(opened: OpenRound) -> Challenger | None:

@@ -1,7 +1,7 @@
 """Rooms: everybody in one plays the same clips, and sees how the others stand.
 
-Others' points leave the server only for clips that the viewer has answered too; how many clips
-somebody has answered tells nothing about a place.
+Others' points leave the server only for clips that the viewer has answered too, and not reported
+as broken; how many clips somebody has answered tells nothing about a place.
 """
 
 from __future__ import annotations
@@ -140,10 +140,11 @@ def _is_in(seated: Sequence[Seated], player_id: str) -> bool:
 
 
 def _standings(room: Room, game: int, seated: Sequence[Seated], viewer: str) -> Standings:
-    """What one of the players may know: points of clips that this player has answered."""
+    """What one of the players may know: points of clips whose place this player has seen."""
     own = next(one for one in seated if one.seat.player_id == viewer)
     n_clips = len(room.clip_keys)
-    players = [_standing(one, room, viewer, own.answers.keys(), n_clips) for one in seated]
+    known = {place for place, (action, _) in own.answers.items() if action != "broken"}
+    players = [_standing(one, room, viewer, known, n_clips) for one in seated]
     players.sort(key=lambda one: (-one.total, -one.answered, one.name.casefold()))
     return Standings(
         code=room.code,

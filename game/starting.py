@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date
@@ -179,7 +178,7 @@ class RoundFactory:
             return self.schedule(source).order(date.fromisoformat(row.label))
         keys = self._answered_too(source, row, sorted(fitting(source, Filters.of(row.filters))))
         seen = self._store.seen_clips(row.player_id, source.slug)
-        shared = random.Random(row.label or row.round_id)
+        shared = self._tokens.shared_rng("stand-ins", row.label or row.round_id)
         return order_free(source, keys, [] if row.label else seen, shared)
 
     def _answered_too(self, source: Benchmark, row: Round, keys: list[str]) -> list[str]:

@@ -120,6 +120,10 @@ class Tokens:
     def _signature(self, drawn: str) -> str:
         return _base32(int.from_bytes(self._mac("carry code", drawn)[:8]), _SIGNATURE_CHARS)
 
+    def shared_rng(self, *parts: str) -> random.Random:
+        """Random numbers that all servers with this secret draw alike, and nobody else can."""
+        return random.Random(int.from_bytes(self._mac("random", *parts)))
+
     def derived_round_id(self, *parts: str) -> str:
         """The id of the only round that a player can have for a daily or a challenge.
 

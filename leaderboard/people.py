@@ -36,17 +36,17 @@ def counted_guesses(guesses: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame
     """The guesses that count.
 
     These are answers to a clip of this table that the player had not met before and whose sound was
-    sent, in rounds in which they could listen, by players with a full round; of each player the
-    first `MOST_PER_PLAYER`.
+    sent, in rounds in which they could listen and had not chosen the continent, by players with a
+    full round; of each player the first `MOST_PER_PLAYER`.
     ``guesses`` is ``GuessStore.table``, oldest first.
     """
     first = ~guesses.duplicated(["player_id", "clip_key"]) & ~guesses["met_elsewhere"]
     on_this_table = guesses["benchmark_hash"] == benchmark.content_hash
     known = guesses["clip_key"].isin(list(benchmark.index))
-    in_time = on_this_table & known & ~_too_fast(guesses)
-    full = guesses["player_id"].isin(_with_a_full_round(guesses[in_time], benchmark))
+    fair = on_this_table & known & ~_too_fast(guesses) & ~guesses["continent_chosen"]
+    full = guesses["player_id"].isin(_with_a_full_round(guesses[fair], benchmark))
     heard = guesses["seconds"].notna() & (guesses["action"] != "broken")
-    counted = guesses[first & in_time & full & heard]
+    counted = guesses[first & fair & full & heard]
     return counted[counted.groupby("player_id").cumcount() < MOST_PER_PLAYER]
 
 
@@ -59,9 +59,9 @@ def _too_fast(guesses: pd.DataFrame) -> pd.Series[bool]:
     return seconds.groupby(guesses["round_id"]).transform("median") < LEAST_SECONDS
 
 
-def _with_a_full_round(in_time: pd.DataFrame, benchmark: Benchmark) -> list[str]:
+def _with_a_full_round(fair: pd.DataFrame, benchmark: Benchmark) -> list[str]:
     """The players who have answered a whole round of clips."""
-    answers = in_time.groupby(["player_id", "round_id"]).size()
+    answers = fair.groupby(["player_id", "round_id"]).size()
     full = answers[answers >= min(FULL_ROUND, len(benchmark))]
     return [*full.index.get_level_values("player_id").unique()]
 
@@ -118,7 +118,7 @@ def score_people(
 RULE = (
     "Counted: a player's first answer to a clip that was loaded and not reported as broken, from "
     f"the first full round on, the first {MOST_PER_PLAYER} of each player, without rounds in which "
-    f"most answers took less than {LEAST_SECONDS:.0f} seconds."
+    f"most answers took less than {LEAST_SECONDS:.0f} seconds, or whose continent was chosen."
 )
 
 

@@ -118,6 +118,11 @@ _MET_ELSEWHERE = (
     .correlate(guesses)
     .label("met_elsewhere")
 )
+#: Whether the player of a round knew the continent of its clips.
+CHOSE_CONTINENT = func.coalesce(rounds.c.filters["continent"].as_string(), "") != ""
+_CONTINENT_CHOSEN = guesses.c.round_id.in_(select(rounds.c.round_id).where(CHOSE_CONTINENT)).label(
+    "continent_chosen"
+)
 # built once: building a statement takes longer than running it
 _ROUND = select(*_ROUND_COLUMNS).where(rounds.c.round_id == bindparam("wanted"))
 _ANSWERS = (
@@ -319,16 +324,19 @@ class GuessStore:
 
         ``latitude``, ``longitude``, ``distance_km``, ``score`` and ``seconds`` are float64, NaN if
         absent; ``created_utc`` is a time in UTC. ``met_elsewhere``: the player had answered the
-        clip in another benchmark before.
+        clip in another benchmark before. ``continent_chosen``: the round had clips of one
+        continent only; False if the round is not known here.
         """
-        query = select(*_GUESS_COLUMNS, _MET_ELSEWHERE).where(guesses.c.benchmark == benchmark)
+        told = _MET_ELSEWHERE, _CONTINENT_CHOSEN
+        query = select(*_GUESS_COLUMNS, *told).where(guesses.c.benchmark == benchmark)
         with self._database.read() as connection:
             rows = connection.execute(query.order_by(*_BY_AGE)).all()
-        names = [*(field.name for field in fields(Guess)), "met_elsewhere"]
+        flags = [column.name for column in told]
+        names = [*(field.name for field in fields(Guess)), *flags]
         frame = pd.DataFrame.from_records([tuple(row) for row in rows], columns=names)
         numbers = ["latitude", "longitude", "distance_km", "score", "seconds"]
         frame[numbers] = frame[numbers].astype("float64")
-        frame["met_elsewhere"] = frame["met_elsewhere"].astype(bool)
+        frame[flags] = frame[flags].astype(bool)
         frame["created_utc"] = pd.to_datetime(frame["created_utc"], utc=True)
         return frame
 

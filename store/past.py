@@ -11,7 +11,7 @@ from sqlalchemy import Select, case, delete, func, select, update
 from sqlalchemy.sql.elements import ColumnElement
 
 from store.database import Database
-from store.guesses import WITH_ANSWERS, RoundAndAnswers, next_turn, rounds_in
+from store.guesses import CHOSE_CONTINENT, WITH_ANSWERS, RoundAndAnswers, next_turn, rounds_in
 from store.schema import carries, guesses, rounds
 
 #: The most recent rounds that are listed, answers that are exported, and totals and pins that are
@@ -129,13 +129,16 @@ class PastStore:
 
 
 def _sums(chosen: ColumnElement[bool], but: str) -> Select[Any, Any, Any, Any]:
-    """(player, points, answers, clips) of whole rounds without a broken clip, the oldest first."""
+    """(player, points, answers, clips) of whole rounds, the oldest first.
+
+    Not of those with a broken clip, or whose continent the player knew.
+    """
     points = func.sum(case((guesses.c.action == "guess", func.round(guesses.c.score)), else_=0))
     broken = func.sum(case((guesses.c.action == "broken", 1), else_=0))
     return (
         select(rounds.c.player_id, points, func.count(), rounds.c.clip_keys)
         .select_from(rounds.join(guesses, guesses.c.round_id == rounds.c.round_id))
-        .where(chosen, rounds.c.player_id != but)
+        .where(chosen, rounds.c.player_id != but, ~CHOSE_CONTINENT)
         .group_by(rounds.c.round_id)
         .having(broken == 0)
         .order_by(func.max(guesses.c.created_utc))

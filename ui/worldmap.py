@@ -152,7 +152,7 @@ def pin_at(latitude: float, longitude: float) -> Point:
     """A pin; raises `Agl1kError` unless the latitude is within ±90, the longitude within ±180."""
     if not (abs(latitude) <= 90 and abs(longitude) <= 180):
         raise Agl1kError(
-            f"The pin at latitude {latitude:g}, longitude {longitude:g} is not on the map: "
+            f"The pin at latitude {latitude}, longitude {longitude} is not on the map: "
             "latitude goes from -90 to 90 and longitude from -180 to 180. Drop it again."
         )
     return latitude, longitude

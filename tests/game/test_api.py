@@ -291,6 +291,7 @@ def test_the_first_answer_s_tools_stay(api: Api, guess_store: GuessStore) -> Non
     [
         ("guess", {}, 422, NO_PIN),
         ("guess", {"latitude": 91, "longitude": 0}, 422, "not on the map"),
+        ("guess", {"latitude": 90.0000001, "longitude": 0}, 422, "latitude 90.0000001,"),
         ("guess", {"latitude": 1}, 422, "both"),
         ("guess", {"latitude": True, "longitude": 0}, 422, "latitude"),
         ("guess", {"latitude": "1", "longitude": 0}, 422, "latitude"),

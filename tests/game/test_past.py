@@ -155,6 +155,14 @@ def test_a_broken_clip_tells_nothing(http: TestClient) -> None:
         assert (row["clip"], row["true_latitude"], row["distance_km"]) == (None, None, None)
 
 
+def test_a_round_on_a_chosen_continent_is_beside_no_others(http: TestClient) -> None:
+    for _ in range(FEWEST_OTHERS):
+        finished(http)
+    api = finished(http, {"continent": "Asia"})
+    code = rounds_of(api)["finished"][0]["id"]
+    assert api.look_up(f"others?round={code}").json()["scores"]["n_others"] == 0
+
+
 def test_a_sealed_benchmark_tells_nothing(
     new_game: Callable[..., Game], toy: Benchmark, http: TestClient
 ) -> None:

@@ -87,6 +87,22 @@ def test_others_points_show_for_clips_that_the_viewer_has_answered(
         assert seen.max_total == 5000 * known
 
 
+def test_a_clip_reported_as_broken_tells_nothing_of_others_points(
+    moves: Moves, game: Game, clock: Clock
+) -> None:
+    host = Somebody(moves, game, "Host")
+    guest = Somebody(moves, game, "Guest", host.code)
+    for _ in range(2):
+        host.answer()
+    guest.view = moves.broken(guest.token, guest.view.token).view
+    clock.forward(seconds=1)
+    seen = guest.sees_of("Host")
+    assert (seen.answered, seen.total, seen.max_total) == (2, 0, 0)
+    guest.answer()
+    clock.forward(seconds=1)
+    assert guest.sees_of("Host").total == host.view.reveals[1].points
+
+
 def test_the_state_of_a_round_does_not_depend_on_what_others_answered(
     moves: Moves, game: Game
 ) -> None:

@@ -10,7 +10,7 @@ from agl1k_core.benchmarks import Benchmark
 from game.answers import answer_of
 from game.moves import Outcome
 from game.picking import Filters
-from game.presenter import DOES_NOT_COUNT
+from game.presenter import CONTINENT_TOLD, DOES_NOT_COUNT
 from game.rounds import Game
 from game.views import RoundView
 from tests.support.toy_game import make_benchmark, play, summary_of
@@ -54,6 +54,17 @@ def test_filters_are_named_if_only_their_clips_are_seen(game: Game) -> None:
     [note] = heard_note(game.start_free(player, "toy", asia))
     assert "all clips of this benchmark that fit your filters." in note
     assert not heard_note(game.start_free(player, "toy"))
+
+
+def test_a_round_whose_continent_was_chosen_says_that_it_does_not_count(game: Game) -> None:
+    player = game.new_player()
+    first = game.start_free(player, "toy", Filters(continent="Asia"))
+    assert CONTINENT_TOLD in first.notes
+    finished = play(game, player, first)
+    assert CONTINENT_TOLD in finished.notes
+    code, friend = summary_of(finished).code, game.new_player()
+    assert CONTINENT_TOLD in game.start_challenge(friend, code).notes
+    assert CONTINENT_TOLD not in game.start_free(player, "toy", Filters("speech")).notes
 
 
 @pytest.mark.parametrize("action", ["skip", "report_broken"])

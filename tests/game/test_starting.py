@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -58,6 +59,27 @@ def test_servers_with_one_secret_agree_and_others_cannot_know(toy: Benchmark, cl
 
     assert five(SECRET) == five(SECRET)
     assert five(SECRET) != five(b"another secret of tests")
+
+
+def test_nobody_can_know_which_clips_take_the_place_of_lost_ones(
+    toy: Benchmark, clock: Clock
+) -> None:
+    """Players know the ids of their rounds, so these alone must not decide it."""
+    lost = {clip.key for clip in toy.clips[::2]}
+    clips = ToyClips(lambda _, key: key not in lost)
+
+    def played(secret: bytes) -> list[list[str]]:
+        with Database("sqlite://") as database:
+            stores = GuessStore(database), RoomStore(database)
+            around = Surroundings(clock, random.Random(7))
+            game = Game(Content({"toy": toy}, clips), *stores, secret, around)
+            player = game.new_player()
+            clock.forward(minutes=5)  # lost ones are tried again
+            rounds = [play(game, player, game.start_free(player, "toy")) for _ in range(3)]
+            return [keys_of(one) for one in rounds]
+
+    assert played(SECRET) == played(SECRET)
+    assert played(SECRET) != played(b"another secret of tests")
 
 
 def test_a_daily_that_was_played_stays_what_it_was(

@@ -51,6 +51,16 @@ def test_only_the_first_guess_at_a_clip_counts(board: Board) -> None:
     assert "5 other answers do not count." in note
 
 
+def test_clips_whose_continent_the_player_chose_do_not_count(board: Board) -> None:
+    """Nor does a later answer to them, since their places are known then."""
+    assert board.benchmark is not None
+    add_guesses(board, "ann", KEYS[:5], continent="Europe")
+    assert counted_guesses(board.guesses.table("toy"), board.benchmark).empty
+    add_guesses(board, "ann", KEYS[:10])
+    counted = counted_guesses(board.guesses.table("toy"), board.benchmark)
+    assert counted["clip_key"].tolist() == KEYS[5:10]
+
+
 @pytest.mark.parametrize("action", ["broken", "skip", "timeout", "guess"])
 def test_a_guess_after_the_first_sight_never_counts(board: Board, action: str) -> None:
     add_guesses(board, "ann", KEYS[:5], action=action, degrees_off=10)

@@ -214,10 +214,21 @@ def test_the_table_has_numbers_and_times(store: GuessStore, make_guess: MakeGues
     assert list(table.columns) == [
         *(field.name for field in dataclasses.fields(Guess)),
         "met_elsewhere",
+        "continent_chosen",
     ]
     assert table["latitude"].dtype == "float64"
     assert table["latitude"].isna().tolist() == [True, False]
     assert table["created_utc"].tolist() == [NOW, NOW]
+
+
+def test_the_table_says_whose_continent_was_known(
+    store: GuessStore, make_round: MakeRound, make_guess: MakeGuess
+) -> None:
+    for number, filters in enumerate([{"continent": "Asia"}, {"continent": ""}, {}]):
+        store.add_round(make_round(round_id=f"round-{number}", filters=filters))
+    for number in range(4):  # the last one's round is not known here
+        store.record(make_guess(round_id=f"round-{number}"))
+    assert store.table("demo")["continent_chosen"].tolist() == [True, False, False, False]
 
 
 def test_a_table_without_points_is_still_of_numbers(

@@ -82,6 +82,7 @@ def test_totals_are_of_whole_rounds(database: Database, past: PastStore) -> None
     play(database, "q", 3, 4, name="1")
     play(database, "q", 9, 9, name="2", created_utc=NOW + timedelta(hours=1))
     play(database, "half", 3)
+    play(database, "knew the continent", 3, 4, filters={"continent": "Asia"})
     play(database, "yesterday", 3, 4, created_utc=NOW - timedelta(days=1))
     midnight = NOW.replace(hour=0)
     assert past.totals_since("demo", midnight, "p") == [Total(70, 2)]

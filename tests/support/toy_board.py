@@ -16,7 +16,7 @@ from agl1k_core.benchmarks import Benchmark, Clip
 from leaderboard.board import Board
 from leaderboard.submit import Form, Published, publish
 from store.database import Database
-from store.guesses import Guess, GuessStore
+from store.guesses import Guess, GuessStore, Round
 from store.submissions import SubmissionStore
 
 SHARED = Path(__file__).parents[3] / "shared" / "agl1k"
@@ -117,9 +117,13 @@ def add_guesses(
     benchmark: str = "",
     seconds: float | None = 20.0,
     tools: str | None = None,
+    continent: str = "",
 ) -> None:
+    """One round; it is stored, too, if the player chose a ``continent`` for it."""
     assert board.benchmark is not None
     round_id = uuid.uuid4().hex
+    if continent:
+        _add_round(board, round_id, player, keys, continent)
     for position, key in enumerate(keys):
         clip = board.benchmark.clip(key)
         pinned = action in ("guess", "timeout")
@@ -145,3 +149,22 @@ def add_guesses(
                 created_utc=NOW + timedelta(seconds=next(_SECONDS)),
             )
         )
+
+
+def _add_round(board: Board, round_id: str, player: str, keys: list[str], continent: str) -> None:
+    board.guesses.add_round(
+        Round(
+            round_id=round_id,
+            player_id=player,
+            benchmark=board.slug,
+            benchmark_hash="",
+            mode="free",
+            label="",
+            clip_keys=tuple(keys),
+            filters={"continent": continent},
+            timer_s=None,
+            position=len(keys),
+            clip_started_utc=None,
+            created_utc=NOW,
+        )
+    )
