@@ -122,7 +122,10 @@ export class Player {
   fail() {
     if (!this.clip) return;
     this.failed = true;
-    this.show('failed', 'The clip could not be loaded. Check the connection, then try again.');
+    const isLoaded = this.audio.error?.code === MediaError.MEDIA_ERR_DECODE; // e.g. no sound card
+    this.show('failed', isLoaded
+      ? 'The browser cannot play this clip. Check the sound output of this device, then try again.'
+      : 'The clip could not be loaded. Check the connection, then try again.');
     this.tell('agl-clip-failed');
   }
 

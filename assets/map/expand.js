@@ -12,6 +12,10 @@ export function addExpansion(map, frame) {
   const set = (isWide) => {
     frame.classList.toggle('agl-map-wide', isWide);
     document.documentElement.classList.toggle('agl-has-wide-map', isWide);
+    // there the result has a scroll bar, which keys must reach
+    const result = frame.querySelector('.agl-area-result');
+    if (isWide) result?.setAttribute('tabindex', 0);
+    else result?.removeAttribute('tabindex');
     button.setAttribute('aria-pressed', isWide);
     button.setAttribute('aria-label', 'Map in the whole window');
     button.title = isWide ? 'Smaller map (Escape)' : 'Map in the whole window (f)';

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 from fastapi import FastAPI
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 import app as app_module
 from tests.browser.conftest import NewPage, running
@@ -103,6 +103,30 @@ def test_the_map_has_most_of_a_desktop(
     expect(page.locator(SUBMIT)).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (844, 390)])
+def test_the_buttons_stay_in_view_however_long_the_column_is(
+    new_page: NewPage, url: str, width: int, height: int
+) -> None:
+    page = open_at(new_page, url, width, height)
+    buttons = [page.locator(css) for css in (SUBMIT, "#agl-skip", "#agl-broken")]
+    page.get_by_text("Listen closer").click()
+    expect(page.get_by_role("button", name="Everything as recorded")).to_be_visible()
+    page.get_by_role("button", name="Free round").click()
+    for end in (0, 10_000):
+        page.evaluate("y => scrollTo(0, y)", end)
+        for button in buttons:
+            expect(button).to_be_in_viewport(ratio=1)
+        expect(page.locator("#agl-map .agl-world")).to_be_in_viewport(ratio=0.95)
+    # a field that is reached with Tab is not behind them
+    page.evaluate("scrollTo(0, 0)")
+    page.get_by_label("Nothing below (Hz)").focus()
+    field = page.get_by_label("Nothing below (Hz)").bounding_box()
+    bar = page.locator("#agl-actions").bounding_box()
+    assert field is not None
+    assert bar is not None
+    assert field["y"] + field["height"] <= bar["y"]
+
+
 def test_a_phone_on_its_side_has_map_and_sound_at_once(new_page: NewPage, url: str) -> None:
     page = open_at(new_page, url, 844, 390)
     expect(page.locator("#agl-map .agl-world")).to_be_in_viewport(ratio=0.95)
@@ -132,6 +156,59 @@ def test_the_map_takes_the_whole_window_and_gives_it_back(page: Page, url: str) 
     page.get_by_role("button", name="Challenge").click()
     page.get_by_label("Challenge code or link").press_sequentially("f")
     assert world.bounding_box() == before
+
+
+def test_on_a_phone_nothing_covers_buttons_and_search(new_page: NewPage, url: str) -> None:
+    page = new_page(width=320, height=640, touch=True)
+    open_game(page, url)
+    page.get_by_role("button", name="Room").tap()
+    search, submit = page.get_by_label("Find a place"), page.locator(SUBMIT)
+    search.evaluate(  # just where the buttons stick to the bottom
+        "(e) => scrollBy(0, e.getBoundingClientRect().top"
+        " - document.querySelector('#agl-submit').getBoundingClientRect().top)"
+    )
+    assert is_on_top(submit)
+    drop_pin(page, 0.7)
+    submit.tap()
+    expect(page.locator(".agl-reveal")).to_be_visible()
+    page.get_by_role("button", name="Map in the whole window").tap()
+    assert is_on_top(search)
+    assert is_on_top(page.locator("#agl-next"))
+    assert serious(page) == []
+    card = page.locator("#agl-result")  # it scrolls here, so the keyboard must reach it
+    card.focus()
+    expect(card).to_be_focused()
+
+
+def is_on_top(control: Locator) -> bool:
+    found: bool = control.evaluate(
+        """(e) => {
+          const { x, y, width, height } = e.getBoundingClientRect();
+          return [0.1, 0.5, 0.9].every((part) =>
+            e.contains(document.elementFromPoint(x + part * width, y + height / 2)));
+        }"""
+    )
+    return found
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 640), (844, 390), ZOOMED])
+def test_tables_fit_a_small_screen(new_page: NewPage, url: str, width: int, height: int) -> None:
+    page = open_at(new_page, url, width, height)
+    drop_pin(page)
+    page.click(SUBMIT)
+    for _ in range(4):
+        page.click("#agl-next")
+        page.click("#agl-skip")
+    page.click("#agl-next")
+    expect(page.locator(".agl-summary [data-clip]")).to_have_count(5)
+    page.locator("#agl-history > summary").click()
+    expect(page.get_by_role("button", name="Open:")).to_be_visible()
+    assert page.evaluate(
+        "[...document.querySelectorAll('.agl-summary, .agl-summary table, #agl-own .agl-scroll')]"
+        ".filter(e => e.scrollWidth > e.parentElement.clientWidth || e.scrollWidth > e.clientWidth)"
+        ".map(e => e.className)"
+    ) == []  # fmt: skip
+    assert serious(page) == []
 
 
 def test_the_calendar_by_keyboard(page: Page, url: str) -> None:

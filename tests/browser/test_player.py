@@ -233,6 +233,18 @@ def test_a_clip_that_fails_is_explained_and_can_be_retried(page: Page, url: str)
     expect(page.get_by_role("button", name="Try again")).to_be_hidden()
 
 
+def test_a_device_without_sound_is_told_from_a_lost_connection(page: Page, url: str) -> None:
+    player = opened(page, url)
+    page.locator("audio").evaluate(  # as Firefox does without a sound card
+        """(audio) => {
+          Object.defineProperty(audio, 'error', { value: { code: MediaError.MEDIA_ERR_DECODE } });
+          audio.dispatchEvent(new Event('error'));
+        }"""
+    )
+    expect(player.locator(".agl-note")).to_contain_text("Check the sound output of this device")
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+
+
 def test_a_player_that_cannot_load_says_so(page: Page, url: str) -> None:
     page.route("**/player.js*", lambda route: route.abort())
     page.goto(url)

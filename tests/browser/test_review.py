@@ -17,6 +17,8 @@ from game.review_page import create_app
 from tests.support import raw_recordings as raw
 from tests.support.waiting import eventually
 
+REASON = "Sirens. " * 60  # long enough to scroll
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -65,7 +67,7 @@ def test_keys_notes_and_a_model_s_answer(
 ) -> None:
     answers = tmp_path / "mine.json"
     answers.write_text(
-        json.dumps([{"key": "clip-000", "latitude": 40.7, "longitude": -74, "reason": "Sirens."}])
+        json.dumps([{"key": "clip-000", "latitude": 40.7, "longitude": -74, "reason": REASON}])
     )
     config = Config.from_env({"AGL1K_DATA": str(tmp_path / "data")})
     page = new_page(width=1280)
@@ -77,6 +79,9 @@ def test_keys_notes_and_a_model_s_answer(
     expect(result).to_contain_text("Sirens.")
     expect(page.locator("#agl-map .agl-line")).not_to_have_count(0)
     expect(page.locator("#agl-keep")).to_be_in_viewport()
+    page.evaluate("scrollTo(0, 10_000)")
+    expect(page.locator("#agl-keep")).to_be_in_viewport(ratio=1)
+    page.evaluate("scrollTo(0, 0)")
     violations = [found["id"] for found in Axe().run(page).response["violations"]
                   if found["impact"] in ("serious", "critical")]  # fmt: skip
     assert violations == []

@@ -193,7 +193,7 @@ def test_a_part_is_drawn_by_dragging_and_a_click_seeks(page: Page, url: str) -> 
     part(page, "spectrogram").click()
     expect(page.locator("#agl-picture-words")).to_contain_text("Nine tenths")
     for surface in (page.locator(".agl-loop"), page.locator(".agl-picture-image")):
-        surface.scroll_into_view_if_needed()
+        surface.evaluate("e => e.scrollIntoView({ block: 'center' })")  # clear of the buttons
         box = surface.bounding_box()
         assert box is not None
         middle = box["y"] + box["height"] / 2
