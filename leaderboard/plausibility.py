@@ -18,19 +18,24 @@ SEALED_HOLD = "Its numbers are too good to be an answer."
 
 
 def implausible(scored: Evaluation, benchmark: Benchmark) -> str:
-    """Why a result needs a moderator, or ""."""
+    """Why a result needs a moderator, or "".
+
+    On a sealed benchmark, clips without an answer count as wrong: among a few answers, of which all
+    but one are known to be right, it would tell whether that one is.
+    """
     rows = scored.require_rows()
     answered = np.isfinite(rows.lat)
     if answered.sum() < FEWEST_ANSWERS:
         return ""
+    counted = np.ones_like(answered) if benchmark.sealed else answered
     limit_km = rounding_km(benchmark)
-    exact = float((rows.column("distance_km")[answered] <= limit_km).mean())
+    exact = float((rows.column("distance_km")[counted] <= limit_km).mean())
     if exact > 0.5:
         return (
             f"{100 * exact:.0f} % of its points are within {1000 * limit_km:,.0f} m of the true "
             "place, which is as exact as the benchmark's table itself."
         )
-    labelled = answered & np.array([bool(clip.city) for clip in benchmark.clips])[rows.clip]
+    labelled = counted & np.array([bool(clip.city) for clip in benchmark.clips])[rows.clip]
     cities = rows.column("city_accuracy")[labelled]
     if len(cities) >= FEWEST_ANSWERS and np.nanmin(cities) == 1:
         return f"All of its {len(cities):,} cities are those of the benchmark's table."

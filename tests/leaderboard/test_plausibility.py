@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,20 @@ def test_good_answers_are_plausible_and_right_labels_throughout_are_not(toy: Ben
     assert _why(toy, one_wrong) == ""
     cities_right = one_wrong.replace(b"Atlantis", b"Paris")
     assert "All of its 40 cities" in _why(toy, cities_right)
+
+
+def test_on_a_sealed_benchmark_few_answers_do_not_tell_whether_one_is_right() -> None:
+    """All but one of them may be of recordings whose places somebody knows."""
+    toy = make_benchmark(60)
+    sealed = replace(toy, sealed=True)
+    for degrees_off in (0.0, 1.0):
+        few, all_ = (
+            prediction_file(toy, degrees_off, first=n).replace(b"Atlantis", b"Paris")
+            for n in (12, None)
+        )
+        assert _why(toy, few)
+        assert not _why(sealed, few)
+        assert _why(sealed, all_)
 
 
 def test_few_answers_prove_nothing() -> None:
