@@ -239,7 +239,8 @@ export function attachDetail({ element, trigger, watch }) {
     const title = element.querySelector('h2, h3[tabindex], .agl-published');
     if (!title) return;
     title.focus({ preventScroll: true });
-    element.scrollIntoView({ block: 'start', behavior: 'smooth' });
+    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    element.scrollIntoView({ block: 'start', behavior: still ? 'auto' : 'smooth' });
   };
   watch('value', goThere);
   goThere(); // a component that was hidden is created with its value

@@ -14,9 +14,6 @@ from leaderboard.api import Boards
 from leaderboard.reports import Report
 from leaderboard.scoring_queue import ScoringQueue
 from leaderboard.submit import (
-    LONGEST_LINK,
-    LONGEST_NAME,
-    LONGEST_PROMPT,
     Form,
     Place,
     dry_run,
@@ -163,6 +160,7 @@ def build_submit(boards: Boards, settings: Settings, scoring_queue: ScoringQueue
         gr.HTML(
             "<h2>Submit predictions</h2><p class='agl-muted'>Drop a file: it is scored at once "
             "and nothing is stored. Publish it if you are happy with the result.</p>",
+            js_on_load=script("attachSubmit", "element", of="submit.js"),
             apply_default_css=False,
         )
         login.build_login(_WHY_SIGN_IN)
@@ -256,15 +254,15 @@ def _form_fields() -> list[Any]:
     """Components in the order of the fields of ``Form`` and ``Place``."""
     gr.HTML("<h3>About the model</h3>", apply_default_css=False)
     with gr.Row():
-        model = gr.Textbox(label="Model", max_length=LONGEST_NAME, elem_id="agl-model")
-        organisation = gr.Textbox(label="Organisation (optional)", max_length=LONGEST_NAME)
+        model = gr.Textbox(label="Model", elem_id="agl-model")
+        organisation = gr.Textbox(label="Organisation (optional)", elem_id="agl-organisation")
     with gr.Row():
-        link = gr.Textbox(label="Link (optional)", placeholder="https://…", max_length=LONGEST_LINK)
-        date = gr.Textbox(label="Date of the model (optional)", placeholder="YYYY-MM-DD")
+        link = gr.Textbox(label="Link (optional)", placeholder="https://…", elem_id="agl-link")
+        date = gr.Textbox(
+            label="Date of the model (optional)", placeholder="YYYY-MM-DD", elem_id="agl-date"
+        )
     weights = gr.Radio(["open", "closed"], label="Weights", elem_id="agl-weights")
-    prompt = gr.Textbox(
-        label="Prompt used (optional)", lines=4, max_lines=12, max_length=LONGEST_PROMPT
-    )
+    prompt = gr.Textbox(label="Prompt used (optional)", lines=4, max_lines=12, elem_id="agl-prompt")
     shared = gr.Checkbox(
         True,
         label="Others may download the predictions",
@@ -279,7 +277,8 @@ def _place_fields() -> list[Any]:
     """Components in the order of ``Place``'s fields."""
     with gr.Accordion("Add it to a row of yours", open=False, elem_id="agl-place"):
         with gr.Row():
-            row = gr.Textbox(label="Submission", info="The id in the details of its row.")
+            info = "The id in the details of its row."
+            row = gr.Textbox(label="Submission", info=info, elem_id="agl-row")
             label = "Withdrawal key" + (" (not needed signed in)" if login.is_offered() else "")
             key = gr.Textbox(label=label, type="password", info="Shown when it was published.")
         relation = gr.Radio(
@@ -287,6 +286,7 @@ def _place_fields() -> list[Any]:
             label="The new file",
             info="The row keeps its address. Replaced files stay in its history; of several runs, "
             "the row shows the mean and the range.",
+            elem_id="agl-relation",
         )
     return [row, key, relation]
 

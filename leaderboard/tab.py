@@ -46,9 +46,9 @@ class Compared:
     figure: Any = None
 
 
-def script(function: str, *names: str) -> str:
-    """``js_on_load`` that calls a function of assets/leaderboard.js with parts of its component."""
-    url = static_url("leaderboard.js")
+def script(function: str, *names: str, of: str = "leaderboard.js") -> str:
+    """``js_on_load`` that calls a function of an asset with parts of its component."""
+    url = static_url(of)
     return (
         f"import(new URL('{url}', document.baseURI)).then("
         f"(board) => board.{function}({{ {', '.join(names)} }})); // 'select' 'submit' 'clear'"

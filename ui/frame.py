@@ -15,7 +15,12 @@ from web.static import asset, modules, static_url
 #: Linked from the head of the page, in the order in which they build on each other.
 STYLE_SHEETS = ("style.css", "controls.css", "game.css")
 #: The same for tabs that are not seen first: the page is drawn without waiting for them.
-LATER_SHEETS = ("leaderboard.css", "leaderboard-controls.css", "leaderboard-detail.css")
+LATER_SHEETS = (
+    "leaderboard.css",
+    "leaderboard-controls.css",
+    "leaderboard-detail.css",
+    "forced-colours.css",
+)
 #: The play tab's script, and the one that asks for the round while the page is built.
 STAGE, OPENING = "play/stage.js", "play/opening.js"
 
