@@ -32,6 +32,10 @@ _TRIES = 5
 NO_NAME = "Enter a name that the others in the room will see."
 NO_ROOM = "There is no such room. It may have closed: rooms stay for a day. Ask for a new link."
 NOT_THE_HOST = "Only the player who opened the room can start its next round."
+PLAYED_ALREADY = (
+    "You have already played these clips, as a challenge. Join the room again when its next round "
+    "has begun, or open a room of your own."
+)
 _NOT_SEATED = "You are not in this room. Join it with its code and a name."
 
 Looked = tuple[datetime, Room, list[Seated]]
@@ -62,9 +66,17 @@ class Rooms:
         room = self._room(read_room_code(code))
         before = self._store.seat(room.code, player_id)
         if before is None or before.game != room.game:
+            self._require_new(player_id, room)
             name = clean_nickname(nickname) or (before.nickname if before else "")
             self._store.join(self._seat(room, player_id, _name_of(name)))
         return self._factory.in_room(player_id, room)
+
+    def _require_new(self, player_id: str, room: Room) -> None:
+        """Raise ``ConflictError`` if the player met the clips in a challenge made from here."""
+        _, seated = self._store.standings(room.code, room.game) or (room, [])
+        done = (one.seat.round_id for one in seated if len(one.answers) >= len(room.clip_keys))
+        if self._factory.has_challenged(player_id, done):
+            raise ConflictError(PLAYED_ALREADY)
 
     def next_game(self, player_id: str, row: Round) -> OpenRound:
         """The next round of the room that ``row`` was played in, which only its host can begin."""

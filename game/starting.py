@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date
 
@@ -161,10 +161,18 @@ class RoundFactory:
         place = room_of(root)
         return self._store.round(self.room_round_id(player_id, *place)) if place else None
 
+    def _challenge_id(self, player_id: str, root_id: str) -> str:
+        return self._tokens.derived_round_id("challenge", player_id, root_id)
+
+    def has_challenged(self, player_id: str, round_ids: Iterable[str]) -> bool:
+        """Whether the player has answered a challenge that was made from one of some rounds."""
+        own = (self._challenge_id(player_id, one) for one in round_ids)
+        return any(self._store.of_round(one) for one in own)
+
     def _challenge_draft(
         self, player_id: str, source: Benchmark, offered: Round, root: Round
     ) -> Round:
-        own_id = self._tokens.derived_round_id("challenge", player_id, root.round_id)
+        own_id = self._challenge_id(player_id, root.round_id)
         dropped = (ROOM, GAME, ALL_SEEN)
         kept = {name: offered.filters[name] for name in offered.filters if name not in dropped}
         link = {**kept, "challenge": offered.round_id}

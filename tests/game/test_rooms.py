@@ -14,7 +14,7 @@ from agl1k_core.errors import Agl1kError
 from game.answers import answer_of
 from game.moves import Moves, Wish
 from game.refusals import ConflictError, NotFoundError, NotYoursError
-from game.rooms import NO_NAME, NO_ROOM, NOT_THE_HOST
+from game.rooms import NO_NAME, NO_ROOM, NOT_THE_HOST, PLAYED_ALREADY
 from game.rounds import OWN_ROUND, Game
 from game.tokens import read_room_code
 from game.views import RoundView, Standing, Standings
@@ -236,6 +236,24 @@ def test_a_room_gives_no_second_try_with_its_clips(moves: Moves, game: Game) -> 
     played = summary_of(play(game, stranger, view))
     others = summary_of(play(game, host.token, moves.state(host.token).view))
     assert [one.key for one in played.reveals] == [one.key for one in others.reveals]
+
+
+def test_who_played_the_clips_as_a_challenge_waits_for_the_next_round(
+    moves: Moves, game: Game
+) -> None:
+    host = Somebody(moves, game, "Host")
+    code = summary_of(play(game, host.token, host.view)).code
+    friend = game.new_player()
+    done = play(game, friend, moves.start(friend, Wish(mode="challenge", code=code)).view)
+    again = game.new_player()  # a challenge from a challenge has the same clips
+    opened = moves.start(again, Wish(mode="challenge", code=summary_of(done).code)).view
+    moves.skip(again, opened.token)
+    joining = Wish(mode="room", code=host.code, nickname="Friend")
+    for knowing in (friend, again):
+        with pytest.raises(ConflictError, match=PLAYED_ALREADY.split(".")[0]):
+            moves.start(knowing, joining)
+    moves.next_in_room(host.token, host.view.token)
+    assert moves.start(friend, joining).view.room is not None
 
 
 def test_playing_again_leaves_the_room(moves: Moves, game: Game) -> None:
