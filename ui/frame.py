@@ -74,6 +74,7 @@ def look() -> dict[str, Any]:
 def page_head() -> str:
     """Tags for the page's head: a description, the style sheets, and what the first tab needs."""
     tags = [f'<meta name="description" content="{_DESCRIPTION}">']
+    tags.append(f"<script>{asset('loading.js').read_text('utf-8')}</script>")
     tags.append(f'<script type="module" async src="{static_url(OPENING)}"></script>')
     tags += [f'<link rel="stylesheet" href="{static_url(name)}">' for name in STYLE_SHEETS]
     later = 'media="print" onload="this.media=\'all\'"'

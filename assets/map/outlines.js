@@ -1,5 +1,7 @@
 // Files with outlines, fetched once, and their lines, thinned for each zoom level.
 
+const PATIENCE_MS = 30_000;
+
 const loads = new Map();
 /** A JSON file from this folder, fetched once per page, with up to three tries. */
 export function load(name, priority = 'auto') {
@@ -9,7 +11,7 @@ export function load(name, priority = 'auto') {
 
 async function fetchJson(url, options, tries) {
   try {
-    const response = await fetch(url, options);
+    const response = await fetch(url, { ...options, signal: AbortSignal.timeout(PATIENCE_MS) });
     if (!response.ok) throw new Error(`${url} answered ${response.status}`);
     return await response.json();
   } catch (error) {

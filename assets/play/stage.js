@@ -80,6 +80,7 @@ class Stage {
   }
 
   async open() {
+    this.parts.play.dataset.begun = ''; // for loading.js
     await this.perform('open', () => ({ player: this.player, href: location.href }));
     if (this.round) this.followLink();
     return this;

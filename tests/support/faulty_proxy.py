@@ -220,7 +220,7 @@ class _Connection:
         while data := await self.answers.read(_PACKET):
             match self.fault:
                 case Fault("mute"):
-                    await self.reader.read()
+                    continue
                 case Fault("lose"):
                     _reset(self.writer)
                     return
@@ -232,6 +232,8 @@ class _Connection:
             self.proxy.delivered.append(
                 Delivered(time.time() + self.proxy.link.way_s, self.path, len(data))
             )
+        if self.fault and self.fault.kind in ("hang", "mute"):
+            await asyncio.Event().wait()  # the server has closed an idle connection
         await self.down.put(b"").wait()  # the rest is on its way
 
     async def cut(self, data: bytes) -> None:
