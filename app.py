@@ -413,7 +413,9 @@ def create_app(settings: Settings) -> FastAPI:
 def _card_of(services: Services) -> Callable[[Query], Card]:
     """A function that finds how a link is shown elsewhere."""
     names = {slug: benchmark.name for slug, benchmark in services.registry.benchmarks.items()}
-    rounds = RoundCards(services.guesses, names, lambda: datetime.now(UTC).date())
+    rounds = RoundCards(
+        services.guesses, services.game.tokens, names, lambda: datetime.now(UTC).date()
+    )
 
     def card_of(query: Query) -> Card:
         if is_of_board(query):

@@ -9,7 +9,7 @@ from agl1k_core.errors import Agl1kError
 from game.daily import DAILY_EPOCH
 from game.guessing import max_points_of, points_of
 from game.picking import CLIPS_PER_ROUND
-from game.tokens import challenge_code, read_challenge_code
+from game.tokens import Tokens
 from store.guesses import Guess, GuessStore, Round
 from ui.card import Card
 
@@ -20,9 +20,13 @@ class RoundCards:
     """Cards of rounds. ``names``: of the benchmarks, by slug; ``today``: the current UTC day."""
 
     def __init__(
-        self, store: GuessStore, names: Mapping[str, str], today: Callable[[], date]
+        self,
+        store: GuessStore,
+        tokens: Tokens,
+        names: Mapping[str, str],
+        today: Callable[[], date],
     ) -> None:
-        self._store, self._names, self._today = store, names, today
+        self._store, self._tokens, self._names, self._today = store, tokens, names, today
 
     def of(self, query: Mapping[str, Sequence[str]]) -> Card | None:
         """The card of an address with this query; None if it links to no round."""
@@ -32,12 +36,13 @@ class RoundCards:
 
     def _challenge(self, code: str) -> Card | None:
         try:
-            found = self._store.open_round(read_challenge_code(code))
+            found = self._store.open_round(self._tokens.read_challenge_code(code))
         except Agl1kError:
             return None
         if found is None or len(found[1]) < len(found[0].clip_keys):
             return None
-        return challenge_card(*found, self._names.get(found[0].benchmark, ""))
+        code = self._tokens.challenge_code(found[0].round_id)
+        return challenge_card(*found, code, self._names.get(found[0].benchmark, ""))
 
     def _daily(self, day: str) -> Card | None:
         today = self._today()
@@ -48,7 +53,7 @@ class RoundCards:
         return daily_card(chosen, day) if DAILY_EPOCH <= chosen <= today else None
 
 
-def challenge_card(row: Round, answers: Sequence[Guess], benchmark: str = "") -> Card:
+def challenge_card(row: Round, answers: Sequence[Guess], code: str, benchmark: str = "") -> Card:
     """A finished round, which others are to beat."""
     total, most = sum(map(points_of, answers)), sum(map(max_points_of, answers))
     who = answers[-1].nickname or "Somebody"
@@ -60,7 +65,7 @@ def challenge_card(row: Round, answers: Sequence[Guess], benchmark: str = "") ->
         headline=f"{total:,} of {most:,} points",
         line=f"Can you beat that? {SAME_CLIPS}",
         points=tuple(points_of(one) if max_points_of(one) else None for one in answers),
-        query=(("challenge", challenge_code(row.round_id)),),
+        query=(("challenge", code),),
     )
 
 

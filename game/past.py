@@ -21,7 +21,7 @@ from game.picking import Filters
 from game.presenter import RoundPresenter, mode_of
 from game.refusals import NotFoundError, NotYoursError
 from game.starting import room_of
-from game.tokens import challenge_code, read_challenge_code
+from game.tokens import Tokens
 from game.views import RoundView
 from store.guesses import Guess, GuessStore, Round, RoundAndAnswers
 from store.past import PastStore, Total
@@ -123,12 +123,14 @@ class Past:
         store: GuessStore,
         past: PastStore,
         presenter: RoundPresenter,
+        tokens: Tokens,
         clock: Clock,
     ) -> None:
         self._content = content
         self._store = store
         self._past = past
         self._presenter = presenter
+        self._tokens = tokens
         self._clock = clock
 
     def rounds(self, player_id: str) -> PastRounds:
@@ -145,7 +147,7 @@ class Past:
         is_over = len(answers) >= len(row.clip_keys)
         room = room_of(row)
         return PastRound(
-            id=challenge_code(row.round_id),
+            id=self._tokens.challenge_code(row.round_id),
             mode=mode_of(row),
             label=room[0] if room else row.label,
             benchmark=row.benchmark,
@@ -213,7 +215,7 @@ class Past:
         known = source is not None and is_told and answer.clip_key in source
         clip = source.clip(answer.clip_key) if source is not None and known else None
         return {
-            "round": challenge_code(answer.round_id),
+            "round": self._tokens.challenge_code(answer.round_id),
             "position": answer.position + 1,
             "mode": answer.mode,
             "benchmark": answer.benchmark,
@@ -235,7 +237,7 @@ class Past:
         return OpenRound(self._store, self._content.benchmark(row.benchmark), row, answers)
 
     def _owned(self, player_id: str, code: str) -> RoundAndAnswers:
-        found = self._store.open_round(read_challenge_code(code))
+        found = self._store.open_round(self._tokens.read_challenge_code(code))
         if found is None:
             raise NotFoundError("This round is no longer known here. Start a new one.")
         if found[0].player_id != player_id:

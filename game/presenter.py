@@ -18,7 +18,7 @@ from game.picking import ALL_SEEN, Filters
 from game.replacement import ClipReplacement, Settled
 from game.reveal import build_reveals
 from game.starting import RoundFactory, room_of
-from game.tokens import Tokens, challenge_code
+from game.tokens import Tokens
 from game.versus import opponent_of, versus
 from game.views import (
     Challenger,
@@ -194,7 +194,7 @@ class RoundPresenter:
             reveals=reveals,
             total=sum(map(points_of, guesses)),
             max_total=sum(map(max_points_of, guesses)),
-            code=challenge_code(row.round_id),
+            code=self._tokens.challenge_code(row.round_id),
             challenger=_challenger(opened),
             streak=self._streak(row) if row.mode == "daily" else None,
             filters=Filters.of(row.filters).to_dict(),

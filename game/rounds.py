@@ -26,7 +26,7 @@ from game.refusals import ConflictError, NoPlayerError, NotFoundError, NotYoursE
 from game.replacement import ClipReplacement
 from game.rooms import Rooms
 from game.starting import RoundFactory
-from game.tokens import Tokens, read_challenge_code
+from game.tokens import Tokens
 from game.versus import offered, opponent_of
 from game.views import Dailies, RoundView, Standings
 from store.guesses import Action, Guess, GuessStore, Round
@@ -64,31 +64,28 @@ class Game:
     ) -> None:
         self._content = content
         self._store = store
-        self._tokens = Tokens(secret)
+        #: Signs what players keep, and makes codes.
+        self.tokens = Tokens(secret)
         self._clock, self._rng = surroundings.clock, surroundings.rng
         self._heard = surroundings.heard
         replacement = ClipReplacement(content.clips, self._clock)
-        self._factory = RoundFactory(
-            content, store, self._tokens, replacement, surroundings, secret
-        )
+        self._factory = RoundFactory(content, store, self.tokens, replacement, surroundings, secret)
         self._rooms = Rooms(rooms, self._factory, surroundings)
         self._presenter = RoundPresenter(
-            content, store, self._tokens, self._factory, replacement, self._clock
+            content, store, self.tokens, self._factory, replacement, self._clock
         )
         past = PastStore(store.database)
         #: Both take the id of a player, not the token.
-        self.past = Past(content, store, past, self._presenter, self._clock)
-        self.carrying = Carrying(
-            past, self._tokens, self._clock, self._rng, surroundings.admit_code
-        )
+        self.past = Past(content, store, past, self._presenter, self.tokens, self._clock)
+        self.carrying = Carrying(past, self.tokens, self._clock, self._rng, surroundings.admit_code)
 
     def new_player(self) -> str:
         """A signed token for a new player, for the browser to keep."""
-        return self._tokens.new_player(self._rng)
+        return self.tokens.new_player(self._rng)
 
     def player_id(self, player_token: object) -> str | None:
         """The id in a player's token; None if it was not signed here."""
-        return self._tokens.player_id(player_token)
+        return self.tokens.player_id(player_token)
 
     def require_player(self, player_token: object) -> str:
         """The id in a player's token; raises ``NoPlayerError`` if it was not signed here."""
@@ -149,7 +146,7 @@ class Game:
     ) -> RoundView:
         """The clips, timer and filters of a finished round; one try per player."""
         opened = self._factory.challenge(
-            self.require_player(player_token), read_challenge_code(code)
+            self.require_player(player_token), self.tokens.read_challenge_code(code)
         )
         view = self._presenter.now(opened, begin=begin)
         return replace(view, notes=(OWN_ROUND, *view.notes)) if view.reveals else view
@@ -288,12 +285,12 @@ class Game:
             pass  # another tab has just moved on
 
     def _audible(self, clip_token: object) -> tuple[Round, int] | None:
-        claimed = self._tokens.read_clip(clip_token)
+        claimed = self.tokens.read_clip(clip_token)
         round_ = self._store.round(claimed[0]) if claimed else None
         if claimed is None or round_ is None or claimed[1] > last_audible(round_):
             return None
         key = round_.clip_keys[claimed[1]]
-        genuine = self._tokens.clip_matches(str(clip_token), round_.round_id, claimed[1], key)
+        genuine = self.tokens.clip_matches(str(clip_token), round_.round_id, claimed[1], key)
         return (round_, claimed[1]) if genuine else None
 
     def _recording(self, round_: Round, position: int) -> tuple[Benchmark, str] | None:
@@ -320,7 +317,7 @@ class Game:
 
     def _open(self, token: object, player_token: object) -> tuple[OpenRound, int]:
         """The round and the position of a step token, if it is this player's."""
-        player_id, step = self.require_player(player_token), self._tokens.read_step(token)
+        player_id, step = self.require_player(player_token), self.tokens.read_step(token)
         if step is None:
             raise NotFoundError(
                 "This round cannot be opened: its token is not valid. Reload the page."

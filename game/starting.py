@@ -22,7 +22,7 @@ from game.picking import (
 )
 from game.refusals import ConflictError, NotFoundError
 from game.replacement import ClipReplacement
-from game.tokens import Tokens, challenge_code, new_round_id
+from game.tokens import Tokens, new_round_id
 from game.versus import OPPONENT, answered, chosen, opponent_of
 from store.guesses import Guess, GuessStore, Round
 from store.rooms import Room
@@ -177,7 +177,8 @@ class RoundFactory:
         kept = {name: offered.filters[name] for name in offered.filters if name not in dropped}
         link = {**kept, "challenge": offered.round_id}
         draft = self._draft(own_id, player_id, source, offered.clip_keys, offered.timer_s, link)
-        return replace(draft, mode="challenge", label=challenge_code(offered.round_id))
+        code = self._tokens.challenge_code(offered.round_id)
+        return replace(draft, mode="challenge", label=code)
 
     def stand_ins(self, opened: OpenRound) -> list[str]:
         """The clips that may replace one of a round, best first; the same for all who play it."""

@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import random
 import re
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from typing import TypeGuard
 
@@ -23,6 +24,8 @@ from agl1k_core.errors import Agl1kError
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _MISREAD = str.maketrans("ILO", "110", "- \t\r\n")
 _ID_CHARS = 12
+_HALF_BITS = 5 * _ID_CHARS // 2
+_PASSES = 4
 _CHECK_CHARS = 2
 _ROOM_CHARS = 6
 _CARRY_CHARS = 8
@@ -50,6 +53,7 @@ class Tokens:
         self._step_in = lru_cache(_MOST_KEPT)(partial(_loaded, self._rounds))
         self._step_of = lru_cache(_MOST_KEPT)(self._signed_step)
         self._clip_mac_of = lru_cache(_MOST_KEPT)(self._clip_mac)
+        self._code_of = lru_cache(_MOST_KEPT)(self._hidden)
 
     def _serializer(self, salt: str) -> URLSafeSerializer:
         signing = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
@@ -102,6 +106,38 @@ class Tokens:
     def clip_matches(self, token: str, round_id: str, position: int, key: str) -> bool:
         """Whether a token was made here for this clip at this position."""
         return hmac.compare_digest(token.encode(), self.clip(round_id, position, key).encode())
+
+    def challenge_code(self, round_id: str) -> str:
+        """The code that gives friends the clips of a round, e.g. ``K7QX9MP-T3RVN8H``.
+
+        Ids of rounds are published, and a code shows the player's nickname: so nobody without the
+        secret can make one of the other.
+        """
+        return self._code_of(round_id)
+
+    def _hidden(self, round_id: str) -> str:
+        hidden = self._permuted(round_id, range(_PASSES))
+        code = hidden + _check(hidden)
+        return f"{code[:7]}-{code[7:]}"
+
+    def read_challenge_code(self, text: object) -> str:
+        """The round id in a code, however it was typed; raises ``Agl1kError`` on a mistyped one."""
+        code = _typed(text, "challenge=")
+        hidden, check = code[:_ID_CHARS], code[_ID_CHARS:]
+        if not _ROUND_ID.fullmatch(hidden) or check != _check(hidden):
+            raise Agl1kError(
+                "This is not a challenge code: a letter is wrong or missing. "
+                "Copy the whole link that you were given, or ask for it again."
+            )
+        return self._permuted(hidden, reversed(range(_PASSES)))
+
+    def _permuted(self, round_id: str, passes: Iterable[int]) -> str:
+        """Another id for each id, by a Feistel network; the passes in reverse undo it."""
+        left, right = divmod(_number(round_id), 1 << _HALF_BITS)
+        for one in passes:
+            mac = int.from_bytes(self._mac("challenge code", str(one), str(right))[:8])
+            left, right = right, left ^ mac % (1 << _HALF_BITS)
+        return _base32((right << _HALF_BITS) + left, _ID_CHARS)
 
     def new_carry_code(self, rng: random.Random) -> str:
         """A signed code, to type, that carries a player to another device: 40 random bits."""
@@ -164,24 +200,6 @@ def read_carry_code(text: object) -> str:
     return code
 
 
-def challenge_code(round_id: str) -> str:
-    """The code that gives friends the clips of a round, e.g. ``K7QX9MP-T3RVN8H``."""
-    code = round_id + _check(round_id)
-    return f"{code[:7]}-{code[7:]}"
-
-
-def read_challenge_code(text: object) -> str:
-    """The round id in a code, however it was typed; raises ``Agl1kError`` on a mistyped one."""
-    code = _typed(text, "challenge=")
-    round_id, check = code[:_ID_CHARS], code[_ID_CHARS:]
-    if not _ROUND_ID.fullmatch(round_id) or check != _check(round_id):
-        raise Agl1kError(
-            "This is not a challenge code: a letter is wrong or missing. "
-            "Copy the whole link that you were given, or ask for it again."
-        )
-    return round_id
-
-
 def _typed(text: object, after: str = "\0") -> str:
     """What somebody typed, or what a link has ``after`` a name, in the letters of our codes."""
     typed = str(text or "")[:_MAX_TOKEN_CHARS].rsplit(after, 1)[-1]
@@ -195,6 +213,13 @@ def _check(round_id: str) -> str:
 
 def _base32(number: int, chars: int) -> str:
     return "".join(_ALPHABET[(number >> 5 * place) & 31] for place in reversed(range(chars)))
+
+
+def _number(base32: str) -> int:
+    number = 0
+    for letter in base32:
+        number = 32 * number + _ALPHABET.index(letter)
+    return number
 
 
 def _is_sane(token: object) -> TypeGuard[str]:

@@ -9,7 +9,6 @@ import pytest
 from game.cards import RoundCards
 from game.guessing import Details
 from game.rounds import Game
-from game.tokens import challenge_code
 from store.guesses import GuessStore
 from tests.support.toy_game import PLACES, summary_of
 from ui.card import Card
@@ -19,8 +18,8 @@ TODAY = date(2026, 3, 4)
 
 
 @pytest.fixture
-def cards(guess_store: GuessStore) -> RoundCards:
-    return RoundCards(guess_store, {"toy": "Toy benchmark"}, lambda: TODAY)
+def cards(game: Game, guess_store: GuessStore) -> RoundCards:
+    return RoundCards(guess_store, game.tokens, {"toy": "Toy benchmark"}, lambda: TODAY)
 
 
 def finished(game: Game, lat: float, nickname: str = "", *, broken: bool = False) -> str:
@@ -83,7 +82,7 @@ def test_an_unfinished_round_has_no_card(
     game.guess(view.token, player, 1, 2)
     latest = guess_store.latest_round(str(game.player_id(player)))
     assert latest is not None
-    assert card_of(cards, challenge=challenge_code(latest.round_id)) is None
+    assert card_of(cards, challenge=game.tokens.challenge_code(latest.round_id)) is None
 
 
 def test_a_daily_has_its_day_and_five_pins(cards: RoundCards) -> None:

@@ -17,7 +17,6 @@ from game.dependencies import Content, Surroundings
 from game.picking import Filters
 from game.replacement import REPLACED
 from game.rounds import OWN_ROUND, Game
-from game.tokens import challenge_code
 from game.views import RoundView, Streak
 from store.database import Database
 from store.guesses import GuessStore, Round
@@ -271,9 +270,9 @@ def test_invalid_challenges_are_errors(game: Game) -> None:
     with pytest.raises(Agl1kError, match="not a challenge code"):
         game.start_challenge(friend, "nonsense")
     with pytest.raises(Agl1kError, match="no such challenge here"):
-        game.start_challenge(friend, challenge_code("0" * 12))
+        game.start_challenge(friend, game.tokens.challenge_code("0" * 12))
     view = game.start_free(player, "toy")
-    code = challenge_code(str(view.clip_token).split("-")[0])
+    code = game.tokens.challenge_code(str(view.clip_token).split("-")[0])
     with pytest.raises(Agl1kError, match="has not finished the round yet"):
         game.start_challenge(friend, code)
 
