@@ -12,6 +12,7 @@ from game.picking import CLIPS_PER_ROUND
 from game.tokens import Tokens
 from store.guesses import Guess, GuessStore, Round
 from ui.card import Card
+from ui.names import isolated
 
 SAME_CLIPS = "Hear the same clips and find them on the map."
 
@@ -56,7 +57,7 @@ class RoundCards:
 def challenge_card(row: Round, answers: Sequence[Guess], code: str, benchmark: str = "") -> Card:
     """A finished round, which others are to beat."""
     total, most = sum(map(points_of, answers)), sum(map(max_points_of, answers))
-    who = answers[-1].nickname or "Somebody"
+    who = isolated(answers[-1].nickname) or "Somebody"
     kind = f"Daily five of {row.label}" if row.mode == "daily" else "Challenge"
     return Card(
         title=f"{who} scored {total:,} points. Can you beat that?",

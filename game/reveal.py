@@ -18,6 +18,7 @@ from game.sound_words import localizability_in_words, sounds_in_words, sounds_of
 from game.views import Credit, Reveal, RoundView, Sounds, Streak, Summary
 from store.guesses import Guess
 from ui.model_guess import ModelGuess
+from ui.names import isolated
 
 
 def build_reveals(
@@ -205,7 +206,7 @@ def share_text(summary: Summary, page_url: str = "") -> str:
     lines.append(f"{summary.total:,} of {summary.max_total:,} points")
     if summary.challenger is not None:
         rival = summary.challenger
-        lines.append(f"{rival.nickname or 'My challenger'}: {rival.total:,} points")
+        lines.append(f"{isolated(rival.nickname) or 'My challenger'}: {rival.total:,} points")
     lines += _versus_lines(summary)
     link = f"{page_url.split('?')[0].split('#')[0]}?challenge={summary.code}"
     return "\n".join([*lines, link if page_url else f"Challenge code: {summary.code}"])
@@ -215,7 +216,7 @@ def _versus_lines(summary: Summary) -> list[str]:
     versus = summary.versus
     if versus is None or versus.total is None:
         return []
-    return [f"Me {summary.total:,} · {versus.name} {versus.total:,}"]
+    return [f"Me {summary.total:,} · {isolated(versus.name)} {versus.total:,}"]
 
 
 def _share_line(reveal: Reveal) -> str:

@@ -15,6 +15,7 @@ from game.credits import credits_of, is_credited
 from game.guessing import points_at
 from game.sound_words import localizability_in_words
 from game.views import Reveal, RoundView, Streak, Summary, clip_address
+from ui.names import isolated
 
 _pages = Environment(
     loader=PackageLoader("game"),
@@ -111,7 +112,7 @@ def mode_name(view: RoundView | Summary) -> str:
     """ "Daily five of 2026-11-28", "Challenge", "Free play", "Against gemini-3"."""
     name = MODE_NAMES[view.mode]
     if view.mode == "model" and view.versus and view.versus.name:
-        return f"Against {view.versus.name}"
+        return f"Against {isolated(view.versus.name)}"
     if view.mode == "room":
         return f"{name} {view.label}"
     return f"{name} of {view.label} (UTC)" if view.mode == "daily" else name

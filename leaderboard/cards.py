@@ -11,6 +11,7 @@ from leaderboard.board import Board
 from leaderboard.query import TAB, Query, from_mapping, to_text
 from leaderboard.rows import Row
 from ui.card import Card
+from ui.names import isolated
 
 
 def row_card(boards: Mapping[str, Board], given: Mapping[str, Sequence[str]]) -> Card | None:
@@ -27,7 +28,7 @@ def row_card(boards: Mapping[str, Board], given: Mapping[str, Sequence[str]]) ->
     told = ", ".join([*_rank_in_words(rank), *_values_in_words(row)])
     link = to_text(Query(board=asked.board, row=row.row_id))
     return Card(
-        title=f"{row.model} on the leaderboard of {board.name}",
+        title=f"{isolated(row.model)} on the leaderboard of {board.name}",
         text=f"{told}. Models, people and baselines side by side.",
         kind=f"Leaderboard, {board.name}",
         headline=row.model,

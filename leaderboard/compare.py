@@ -17,6 +17,7 @@ from leaderboard.columns import RANKABLE, SUBSETS
 from leaderboard.detail import answer_of, place_name
 from leaderboard.export import finite
 from leaderboard.rows import Row
+from ui.names import isolated
 
 N_DISAGREEMENTS = 12
 SEALED = (
@@ -79,11 +80,13 @@ def compare(
     first, one = _comparable(board, first_id)
     second, two = _comparable(board, second_id)
     if first_id == second_id:
-        raise Agl1kError(f"{first.model} cannot be compared with itself. Choose another row.")
+        raise Agl1kError(
+            f"{isolated(first.model)} cannot be compared with itself. Choose another row."
+        )
     overall = scoring.compare(one, two, metrics=RANKABLE, answered=answered)
     if not overall.n_common:
         what = "answered no common clip" if answered else "have no clip in common"
-        raise Agl1kError(f"{first.model} and {second.model} {what}.")
+        raise Agl1kError(f"{isolated(first.model)} and {isolated(second.model)} {what}.")
     a, b = (_distances(scored, answered=answered) for scored in (one, two))
     common = np.isfinite(a) & np.isfinite(b)
     return RowComparison(
@@ -140,7 +143,7 @@ def _comparable(board: Board, row_id: str) -> tuple[Row, Evaluation]:
     scored = board.scored(row_id)
     if scored is None:
         reason = board.why_unranked(row) or "Its predictions are not on this server."
-        raise Agl1kError(f"{row.model} cannot be compared clip by clip. {reason}")
+        raise Agl1kError(f"{isolated(row.model)} cannot be compared clip by clip. {reason}")
     return row, scored
 
 

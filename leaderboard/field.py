@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from leaderboard.columns import COLUMN, Column
 from leaderboard.rows import Kind, Row
 from leaderboard.view import View
+from ui.names import isolated
 
 #: More rows do not fit in a picture that people read.
 MOST_ROWS = 24
@@ -124,7 +125,7 @@ def _words(rows: Sequence[Row], column: Column, subset: str) -> str:
 
     def said(row: Row) -> str:
         coarse = row.kind == "reported"
-        return f"{row.model} {column.text(row.value(column.name, subset), coarse=coarse)}"
+        return f"{isolated(row.model)} {column.text(row.value(column.name, subset), coarse=coarse)}"
 
     models = [row for row in rows if row.kind in ("scored", "reported")]
     parts = []

@@ -8,6 +8,7 @@ from datetime import date
 from urllib.parse import parse_qsl, urlencode
 
 from leaderboard.columns import COLUMN, DEFAULT_COLUMNS, RANKABLE, SUBSETS
+from ui.names import JOINERS
 
 KINDS = ("scored", "reported", "people", "baseline")
 WEIGHTS = ("open", "closed")
@@ -22,7 +23,7 @@ _CHOICES: Mapping[str, Collection[str]] = {
     "weights": WEIGHTS,
     "columns": COLUMN,
 }
-_LONGEST_TEXT = 120
+_LONGEST_TEXT = 1000
 _MOST_FIELDS = 200
 
 
@@ -141,7 +142,7 @@ def _written(value: object) -> str:
 
 def _text(given: Mapping[str, str], name: str) -> str:
     text = given.get(name, "")[:_LONGEST_TEXT]
-    return "".join(letter for letter in text if letter.isprintable()).strip()
+    return "".join(letter for letter in text if letter.isprintable() or letter in JOINERS).strip()
 
 
 def _one_of(given: Mapping[str, str], name: str, known: Collection[str], default: str) -> str:

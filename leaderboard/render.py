@@ -22,6 +22,7 @@ from leaderboard.rows import KIND_HELP, NO_MODELS, Row
 from leaderboard.sealed import SEALED_NOTE
 from leaderboard.submit import Published
 from leaderboard.view import View, subset_sizes
+from ui.names import isolated
 
 STATUSES = ("answered", "refused", "unparseable", "error", "missing")
 STATUS_HELP = {
@@ -51,6 +52,7 @@ def _environment() -> Environment:
         signed=signed, NO_MODELS=NO_MODELS, SEALED_NOTE=SEALED_NOTE, nan=math.nan,
     )  # fmt: skip
     environment.filters["grouped"] = "{:,.0f}".format
+    environment.filters["isolated"] = isolated
     return environment
 
 

@@ -21,6 +21,15 @@ from leaderboard.plausibility import SEALED_HOLD, implausible
 from leaderboard.reports import Report
 from leaderboard.sealed import told
 from store.submissions import Relation, Submission, SubmissionStore
+from ui.names import (
+    JOINERS,
+    MAX_MARKS,
+    characters,
+    is_mark,
+    isolated,
+    with_few_marks,
+    without_stray_joiners,
+)
 
 LONGEST_NAME = 80
 LONGEST_LINK = 500
@@ -213,7 +222,7 @@ def withdraw(store: SubmissionStore, submission_id: str, key: str, owner: str = 
         if found and found.withdrawn_utc:
             raise Agl1kError("This submission has already been withdrawn.")
         raise Agl1kError(_NOT_YOURS.format(owner=owner) if owner and not key else _WRONG_KEY)
-    name = found.model if found else "The submission"
+    name = isolated(found.model) if found else "The submission"
     return f"{name} is withdrawn: its row is off the board and its files are deleted."
 
 
@@ -293,9 +302,13 @@ def _problem(field: str, found: str, todo: str) -> Problem:
 def _line_problem(field: str, text: str, shortest: int) -> Problem | None:
     if len(text) < shortest:
         return _problem(field, "it is empty", f"Give 1 to {LONGEST_NAME} characters")
-    if len(text) > LONGEST_NAME:
-        return _problem(field, f"{len(text)} characters", f"Give at most {LONGEST_NAME}")
-    if not text.isprintable():
+    letters = characters(text)
+    if len(letters) > LONGEST_NAME:
+        return _problem(field, f"{len(letters)} characters", f"Give at most {LONGEST_NAME}")
+    if any(letter != with_few_marks(letter) or is_mark(letter[0]) for letter in letters):
+        return _problem(field, "too many marks on a letter", f"Give at most {MAX_MARKS}")
+    joined = without_stray_joiners(text)
+    if joined != text or not all(char.isprintable() or char in JOINERS for char in text):
         return _problem(field, "an invisible character", "Leave it out")
     return None
 

@@ -15,6 +15,7 @@ from leaderboard.api import Boards
 from leaderboard.board import Board
 from leaderboard.compare import compare
 from leaderboard.detail import Detail, ErrorPoint, make_detail
+from ui.names import isolated
 from ui.worldmap import Command, MapPoint, WorldMap, points_command, reset_command
 from web.page import QUIET
 from web.static import static_url
@@ -102,7 +103,7 @@ def error_map(detail: Detail) -> Command:
         )
         for error in shown
     ]
-    text = f"{len(points)} lines from true to answered places of {detail.row.model}."
+    text = f"{len(points)} lines from true to answered places of {isolated(detail.row.model)}."
     return points_command(points, text=text)
 
 

@@ -104,7 +104,8 @@ def _words(draw: ImageDraw.ImageDraw, card: Card) -> None:
     draw.text((_WIDE - _MARGIN, top * _SCALE), "AGL1K", _colour("accent"), brand, anchor="ra")
     room = _WIDE - 2 * _MARGIN
     _line(draw, top, card.kind, 30, "muted", room - brand.getlength("AGL1K") - _MARGIN)
-    _line(draw, top + 44, card.headline, 64, "text", room)
+    headline = card.headline if _in_latin(card.headline) else card.kind  # emoji alone, perhaps
+    _line(draw, top + 44, headline, 64, "text", room)
     _line(draw, top + 126, card.line, 30, "muted", room)
 
 

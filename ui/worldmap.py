@@ -26,6 +26,7 @@ import gradio as gr
 
 from agl1k_core.errors import Agl1kError
 from ui.model_guess import ModelGuess
+from ui.names import isolated
 from web.static import leaflet_url, modules, static_url
 
 Point = tuple[float, float]  # latitude, longitude in degrees
@@ -210,7 +211,7 @@ def reveal_command(
         truth=_place(truth),
         label=label,
         line=_line(line),
-        models=[asdict(model) for model in models],
+        models=[asdict(model) | {"name": isolated(model.name)} for model in models],
         text=text,
         guessed=guessed,
         around=None if around is None else [round(edge, 2) for edge in around],

@@ -14,6 +14,12 @@ export function make(tag, properties = {}, ...children) {
   return node;
 }
 
+/** A name that somebody chose, for an element in a sentence: its direction stays its own. */
+export const named = (name) => make('bdi', {}, name);
+
+/** The same for a text that has no elements. */
+export const isolated = (name) => `\u2068${name}\u2069`;
+
 /** Load a style sheet of ours, once; `name` is its file in assets/. */
 export function addSheet(name) {
   const { href } = new URL(`../${name}`, import.meta.url);

@@ -1,5 +1,5 @@
 // The finished rounds that this browser remembers.
-import { make } from './dom.js';
+import { make, named } from './dom.js';
 import { keep, recall } from './store.js';
 
 const MOST = 200;
@@ -51,9 +51,9 @@ function tableOf(rounds) {
 
 function rowOf({ finished_utc: finished, mode, label, total, max_total: most, versus }) {
   const name = ['daily', 'room'].includes(mode) ? `${MODES[mode]} ${label}` : MODES[mode];
-  const against = Number.isInteger(versus?.total) ? ` · ${versus.name} ${points(versus.total)}` : '';
+  const against = Number.isInteger(versus?.total) ? [' · ', named(versus.name), ` ${points(versus.total)}`] : [];
   return make('tr', {},
     make('td', {}, finished.slice(0, 16).replace('T', ' ')),
-    make('td', { className: 'agl-wrap' }, name + against),
+    make('td', { className: 'agl-wrap' }, name, ...against),
     make('td', {}, `${points(total)} of ${points(most)}`));
 }

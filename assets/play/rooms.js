@@ -1,6 +1,6 @@
 // Rooms: the panel in which one is opened or joined, and how everybody in it stands.
 import { lookIfChanged } from './api.js';
-import { addSheet, make, tell } from './dom.js';
+import { addSheet, make, named, tell } from './dom.js';
 
 const EVERY_S = 3;
 //: Once all are done, there is only the next round to wait for.
@@ -97,7 +97,7 @@ export class Standings {
     if (!this.isFinished) return [];
     if (isHost) return [main(button('begin', 'New round in this room', () => this.begin()))];
     const host = players.find((one) => one.is_host);
-    return [make('p', { className: 'agl-muted agl-small' }, `${nameOf(host)} can start the next round. It shows here.`)];
+    return [make('p', { className: 'agl-muted agl-small' }, named(nameOf(host)), ' can start the next round. It shows here.')];
   }
 }
 
@@ -126,7 +126,7 @@ function tableOf({ players, n_clips: n }) {
 }
 
 function rowOf(one, n) {
-  const name = make('th', { scope: 'row' }, nameOf(one), ...(one.is_you ? [make('span', { className: 'agl-muted' }, ' (you)')] : []));
+  const name = make('th', { scope: 'row' }, named(nameOf(one)), ...(one.is_you ? [make('span', { className: 'agl-muted' }, ' (you)')] : []));
   return make('tr', { className: one.is_you ? 'is-you' : '' }, name,
     make('td', {}, `${one.answered} of ${n}`), make('td', {}, points(one.total)));
 }

@@ -1,6 +1,6 @@
 // Rounds against a row of the board: the panel in which it is chosen.
 import { look } from './api.js';
-import { make, tell } from './dom.js';
+import { isolated, make, tell } from './dom.js';
 
 const GROUPS = [['scored', 'Models'], ['people', 'People'], ['baseline', 'Baselines']];
 
@@ -37,4 +37,4 @@ function groupsOf(opponents) {
 }
 
 const optionOf = ({ id, name, median_km: km }) => make('option', { value: id },
-  `${name} – median ${Math.round(km).toLocaleString('en')} km`);
+  `${isolated(name)} – median ${Math.round(km).toLocaleString('en')} km`);

@@ -24,6 +24,9 @@ from tests.browser.conftest import NewPage, Serve
 from tests.support.toy_board import add_model
 from web.settings import Settings
 
+FAMILY = "👩\u200d👩\u200d👧\u200d👦"
+RIGHT_TO_LEFT = "דגם"
+
 CONTROLS = "a[href], button, input:not([type=file]), select, textarea, summary, [role=slider]"
 
 #: The boxes in which a control can be hit: a label's is that of its field. Links within a sentence
@@ -49,7 +52,8 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     app = app_module.create_app(Settings.from_env({"AGL1K_DATA": str(folder)}))
     board = next(iter(app.state.services.boards.values()))
     add_model(board, "Near", 0.5, weights="closed", prompt="Where?", link="https://example.org/")
-    add_model(board, "Far", 8.0, organisation="Lab")
+    add_model(board, RIGHT_TO_LEFT, 8.0, organisation="מעבדה")
+    add_model(board, FAMILY * 20, 9.0, organisation="W" * 80)
     return app
 
 
@@ -324,3 +328,41 @@ def test_large_text_fits(new_page: NewPage, url: str, tab: str) -> None:
     for name in ("Play", "Leaderboard", "Submit", "About"):
         page.get_by_role("tab", name=name).click()
         selected(page, name)
+
+
+def test_long_names_are_taken_whole(page: Page, url: str, tmp_path: Path) -> None:
+    *_, _state = submit(page, url, tmp_path)
+    page.get_by_role("textbox", name="Model", exact=True).fill(FAMILY * 80)
+    page.get_by_role("radio", name="closed").check()
+    page.locator("#agl-publish").click()
+    publish = page.get_by_role("button", name="Publish anyway")
+    publish.click()
+    expect(page.locator(".agl-receipts bdi")).to_have_text(FAMILY * 80)
+    open_tab(page, url, "leaderboard")
+    page.get_by_role("searchbox").fill(FAMILY * 80)
+    expect(page.locator(".agl-board-table tbody tr")).to_have_count(1)
+    open_tab(page, url, "play")
+    page.get_by_role("button", name="Room", exact=True).click()
+    page.get_by_label("Your name in the room").fill(FAMILY * 24)
+    page.get_by_role("button", name="Open a new room").click()
+    expect(page.locator(".agl-room-players th bdi")).to_have_text(FAMILY * 24)
+
+
+def test_a_name_from_right_to_left_leaves_the_points_behind_it(page: Page, url: str) -> None:
+    open_tab(page, url, "play")
+    page.get_by_role("button", name="Against a model").click()
+    opponents = page.locator("#agl-opponent select")
+    expect(opponents.locator("option", has_text=RIGHT_TO_LEFT)).to_have_count(1)
+    label = opponents.locator("option", has_text=RIGHT_TO_LEFT).inner_text()
+    opponents.select_option(label=label)
+    page.get_by_role("button", name="Play against it").click()
+    expect(page.locator(".agl-status-mode")).to_contain_text(RIGHT_TO_LEFT)
+    page.locator("#agl-skip").click()
+    standing = page.locator("p.agl-versus")
+    expect(standing.locator("bdi")).to_be_visible()
+    expect(page.locator(".agl-reveal")).to_be_visible()
+    ends = standing.evaluate(
+        """(one) => [one.querySelector('bdi').getBoundingClientRect().right,
+          [...one.querySelectorAll('strong')].at(-1).getBoundingClientRect().left]"""
+    )
+    assert ends == sorted(ends)

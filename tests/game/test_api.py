@@ -551,7 +551,7 @@ def test_titles_are_the_keepers_to_show(
         api.do("skip")
     told += [api.ask("next"), api.look_up("state?fragments=1")]
     assert [("Titleof" in answer.text) for answer in told] == [shows] * 4
-    assert "Recorded by Authorof" in told[1].text
+    assert "Recorded by <bdi>Authorof" in told[1].text
     assert "https://sounds.example/recordingof" in told[1].text
 
 

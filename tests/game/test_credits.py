@@ -65,7 +65,7 @@ def test_the_credits_name_no_clip(game: Game) -> None:
     )  # fmt: skip
     page = credits_html([benchmark])
     assert "&lt;b&gt;Mine" in page
-    assert "&lt;i&gt;Ann&lt;/i&gt;: 1 recording," in page
+    assert "<bdi>&lt;i&gt;Ann&lt;/i&gt;</bdi>: 1 recording," in page
     assert f'href="{BY}"' in page
     assert not [secret for secret in ("k1", "A title", "https://u", "1.5") if secret in page]
 
@@ -77,7 +77,7 @@ def test_author_and_licence_are_shown_with_the_place(game: Game) -> None:
     assert view.reveal is not None
     page = reveal_html(view.reveal)
     number = view.reveal.key.removeprefix("secretkey")
-    assert f"Recorded by Authorof {number}, 2019-02-03 04:05" in page
+    assert f"Recorded by <bdi>Authorof {number}</bdi>, 2019-02-03 04:05" in page
     assert f'href="{BY}"' in page
     assert f'href="https://sounds.example/recordingof{number}"' in page
 
@@ -87,4 +87,4 @@ def test_the_summary_credits_every_clip(game: Game) -> None:
     summary = summary_of(play(game, player, game.start_free(player, "toy")))
     page = summary_html(summary)
     for reveal in summary.reveals:
-        assert f"Recorded by {reveal.credit.author}" in page
+        assert f"Recorded by <bdi>{reveal.credit.author}</bdi>" in page

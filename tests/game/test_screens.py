@@ -42,7 +42,10 @@ def test_a_challenge_shows_whom_to_beat(game: Game) -> None:
         view = game.next_clip(game.guess(view.token, ann, 10, 20, Details("<Ann>")).token, ann)
     code = summary_of(view).code
     page = status_html(game.start_challenge(friend, code))
-    assert f'&lt;Ann&gt; reached <strong class="agl-numbers">{view.total:,}</strong>' in page
+    assert (
+        f'<bdi>&lt;Ann&gt;</bdi> reached <strong class="agl-numbers">{view.total:,}</strong>'
+        in page
+    )
     assert f"of {view.max_total:,} points" in page
     assert "reached" not in status_html(game.start_challenge(ann, code))
     nameless = replace(game.start_challenge(friend, code), challenger=Challenger("", 1234, 25000))

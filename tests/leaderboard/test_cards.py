@@ -28,6 +28,14 @@ def test_a_row_tells_its_rank_and_metrics(board: Board) -> None:
     assert card.query == (("tab", "leaderboard"), ("row", row_id))
 
 
+def test_a_name_from_right_to_left_leaves_the_title_in_order(board: Board) -> None:
+    row_id = add_model(board, "דגם 5", 1.0).submission.row_id
+    card = card_of(board, row=row_id)
+    assert card is not None
+    assert card.title.startswith("\u2068דגם 5\u2069 on the leaderboard")
+    assert card.headline == "דגם 5"
+
+
 def test_a_row_without_a_rank_has_a_card(board: Board) -> None:
     card = card_of(board, row="baseline-random")
     assert card is not None

@@ -97,3 +97,12 @@ def test_reported_rows_say_so_and_have_null_where_nothing_is_known(absent: Board
     assert first["rank"] is None
     assert first["metrics"]["within_25km"] is None
     assert first["metrics"]["distance_km"] == 2180.57
+
+
+@pytest.mark.parametrize(
+    "name", ["👩\u200d👩\u200d👧\u200d👦" * 80, "می\u200cخواهم 5", "e\u0301" * 80]
+)
+def test_a_name_is_whole_and_bare_in_the_download(board: Board, name: str) -> None:
+    add_model(board, name)
+    lines = csv.DictReader(io.StringIO(to_csv(make_view(board, Query())), newline=""))
+    assert name in [line["model"] for line in lines]

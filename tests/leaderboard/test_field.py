@@ -34,6 +34,14 @@ def test_marks_are_in_the_order_of_the_metric_and_on_one_axis(board: Board) -> N
     assert [mark.at for mark in turned.marks] == sorted((m.at for m in turned.marks), reverse=True)
 
 
+def test_a_name_from_right_to_left_leaves_its_number_in_order(board: Board) -> None:
+    add_model(board, "דגם", 0.1)
+    field = make_field(make_view(board, Query()))
+    assert field is not None
+    assert field.words.startswith("The only model: \u2068דגם\u2069 ")
+    assert field.marks[0].name == "דגם"
+
+
 def test_halves_by_speech_average_to_the_whole(board: Board) -> None:
     add_model(board, "Near", 3.0)
     field = make_field(make_view(board, Query()))

@@ -46,6 +46,11 @@ def test_an_address_brings_back_its_query(query: Query) -> None:
     assert parse("?" + to_text(query)) == query
 
 
+@pytest.mark.parametrize("name", ["👩\u200d👩\u200d👧\u200d👦" * 80, "می\u200cخواهم"])
+def test_a_search_keeps_the_joiners_of_names(name: str) -> None:
+    assert parse(to_text(Query(search=name))).search == name
+
+
 @given(st.text())
 def test_nonsense_never_raises_and_settles(text: str) -> None:
     query = parse(text)

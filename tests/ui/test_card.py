@@ -93,6 +93,14 @@ def test_any_name_can_be_drawn(name: str) -> None:
     assert box is None or (box[0] >= 60 and box[2] <= WIDTH - 60)
 
 
+def test_a_name_without_a_letter_leaves_no_empty_line() -> None:
+    bare = image_of(replace(CHALLENGE, headline="🦜" * 3))
+    assert (
+        ImageChops.difference(bare, image_of(replace(CHALLENGE, headline="Challenge"))).getbbox()
+        is None
+    )
+
+
 @pytest.mark.server
 def test_drawing_a_picture_writes_nothing_to_the_server_s_log() -> None:
     """In a process of its own: of a warning, Python tells only the first time."""
