@@ -30,14 +30,18 @@ RIGHT_TO_LEFT = "דגם"
 CONTROLS = "a[href], button, input:not([type=file]), select, textarea, summary, [role=slider]"
 
 #: The boxes in which a control can be hit: a label's is that of its field. Links within a sentence
-#: may be as high as its line.
-BOXES = """(css) => [...document.querySelectorAll(css)].filter((one) => {
+#: may be as high as its line. ``inSight`` leaves out what is scrolled away in a box of its own.
+BOXES = """([css, inSight]) => [...document.querySelectorAll(css)].filter((one) => {
   const words = one.parentElement.innerText.trim();
   const inSentence = one.matches('a') && getComputedStyle(one).display === 'inline'
     && words.length > one.innerText.trim().length;
   const whole = (one.matches('input') && one.closest('label')) || one;
   one.hit = whole.getBoundingClientRect();
-  return !inSentence && one.hit.width > 1 && one.hit.height > 1
+  const around = (up) => up && (getComputedStyle(up).overflowY === 'auto'
+    ? [up.getBoundingClientRect(), ...around(up.parentElement)] : around(up.parentElement)) || [];
+  const isAway = inSight && around(one.parentElement).some((box) => one.hit.bottom > box.bottom
+    || one.hit.top < box.top || one.hit.right > box.right || one.hit.left < box.left);
+  return !inSentence && !isAway && one.hit.width > 1 && one.hit.height > 1
     && one.checkVisibility({ opacityProperty: true, visibilityProperty: true });
 }).map((one) => [one.outerHTML.slice(0, 150), one.hit.left + scrollX, one.hit.top + scrollY,
   one.hit.width, one.hit.height])"""
@@ -135,9 +139,9 @@ Tab = Callable[[Page, str, Path], Iterator[str]]
 Boxes = dict[str, tuple[float, float, float, float]]
 
 
-def boxes(page: Page) -> Boxes:
+def boxes(page: Page, *, in_sight: bool = False) -> Boxes:
     """The boxes of visible controls on the whole page, by their HTML."""
-    return {html: tuple(box) for html, *box in page.evaluate(BOXES, CONTROLS)}
+    return {html: tuple(box) for html, *box in page.evaluate(BOXES, [CONTROLS, in_sight])}
 
 
 @pytest.mark.parametrize("tab", TABS)
@@ -170,9 +174,10 @@ def is_drawn(image: Image.Image) -> bool:
 
 def at_rest(page: Page) -> tuple[Image.Image, Boxes]:
     """The whole page, and the boxes of its controls, once nothing moves."""
-    found = boxes(page)
+    found = boxes(page, in_sight=True)
     while True:
-        whole, before, found = picture(page, full_page=True), found, boxes(page)
+        before, whole = found, picture(page, full_page=True)
+        found = boxes(page, in_sight=True)
         if list(found.values()) == list(before.values()):
             return whole, found
 
@@ -318,16 +323,22 @@ def is_seen(one: Locator) -> bool:
     )
 
 
-@pytest.mark.parametrize("tab", ["leaderboard", "submit", "about"])
-def test_large_text_fits(new_page: NewPage, url: str, tab: str) -> None:
-    page = new_page(width=640)  # 1280 px at a zoom of 200 %
-    open_tab(page, url, tab)
-    assert page.evaluate("document.documentElement.scrollWidth") == 640
-    page.add_style_tag(content="html { font-size: 200% !important; }")
-    assert page.evaluate("document.documentElement.scrollWidth") == 640
-    for name in ("Play", "Leaderboard", "Submit", "About"):
+LARGE_TEXT = """addEventListener('DOMContentLoaded',
+  () => document.documentElement.style.setProperty('font-size', '200%', 'important'))"""
+
+
+@pytest.mark.parametrize("width", [320, 640, 1366])
+def test_large_text_fits(new_page: NewPage, url: str, width: int) -> None:
+    page = new_page(width=width)
+    page.add_init_script(LARGE_TEXT)
+    page.goto(url)
+    for name in ("Leaderboard", "Submit", "About", "Play"):
         page.get_by_role("tab", name=name).click()
         selected(page, name)
+        assert is_seen(page.get_by_role("tab", name=name))
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.goto(f"{url}api/play/docs")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_long_names_are_taken_whole(page: Page, url: str, tmp_path: Path) -> None:
