@@ -70,7 +70,9 @@ def test_a_broken_pin_is_refused_with_a_sentence(value: str) -> None:
 @pytest.mark.parametrize(("latitude", "longitude"), [(90.1, 0), (-91, 0), (0, 180.5), (0, -373)])
 def test_a_pin_off_the_map_is_refused_with_its_numbers(latitude: float, longitude: float) -> None:
     value = json.dumps({"latitude": latitude, "longitude": longitude})
-    with pytest.raises(Agl1kError, match=rf"latitude {float(latitude)}, longitude {float(longitude)} is"):
+    with pytest.raises(
+        Agl1kError, match=rf"latitude {float(latitude)}, longitude {float(longitude)} is"
+    ):
         parse_pin(value)
 
 
