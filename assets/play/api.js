@@ -2,6 +2,7 @@
 
 const PATIENCE_MS = 30_000;
 const SILENT = 'The server cannot be reached.';
+const LOST = 'The connection was lost.';
 
 /** Why a request was not answered as wished, in one sentence. */
 export class Problem extends Error {
@@ -40,7 +41,8 @@ export async function lookIfChanged(what, player, tag) {
 /** A file about a player. */
 export async function file(what, player) {
   const answer = await reach(what, { headers: { Authorization: `Bearer ${player}` } });
-  return answer.ok ? answer.blob() : contentOf(answer);
+  if (!answer.ok) return contentOf(answer);
+  return answer.blob().catch(() => { throw new Problem(LOST, 0); });
 }
 
 const ask = async (path, options) => contentOf(await reach(path, options));
@@ -48,7 +50,8 @@ const ask = async (path, options) => contentOf(await reach(path, options));
 async function contentOf(answer) {
   const content = await answer.json().catch(() => null);
   if (answer.ok && content) return content;
-  throw new Problem(sentenceOf(answer, content), answer.ok ? 500 : answer.status, waitOf(answer));
+  if (answer.ok) throw new Problem(LOST, 0);
+  throw new Problem(sentenceOf(answer, content), answer.status, waitOf(answer));
 }
 
 async function reach(path, options) {

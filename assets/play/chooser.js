@@ -1,7 +1,8 @@
 // The ways to play: buttons, and the panel in which a round is chosen.
 import { look } from './api.js';
 import { DailyButton, dayOf } from './daily.js';
-import { fill, tell } from './dom.js';
+import { fill, make, tell } from './dom.js';
+import { lazily } from './lazily.js';
 import { keep, recall } from './store.js';
 
 const LONGEST_NICKNAME = 24;
@@ -66,16 +67,28 @@ export class Chooser {
     this.show(mode);
     this.panelOf(mode).querySelector('input, select, button')?.focus();
     this.panels.scrollIntoView({ block: 'nearest' });
+    this.fill(mode);
+  }
+
+  /** What a panel shows from the server. */
+  fill(mode) {
+    tell(this.message, '');
     if (mode === 'days') this.showDays();
     if (mode in MODULES) this.prepareWith(MODULES[mode], mode);
+  }
+
+  /** Say why a panel could not be filled, with a button to try again. */
+  failed({ message }, mode) {
+    const again = make('button', { type: 'button', className: 'agl-button', onclick: () => this.fill(mode) }, 'Try again');
+    tell(this.message, message, { alarm: true, action: again });
   }
 
   /** Fill a panel by a module that most rounds do not need. */
   async prepareWith(module, mode) {
     try {
-      await (await import(module)).prepare(this.panelOf(mode), this.message);
-    } catch {
-      tell(this.message, 'This could not be loaded. Close the panel and open it again.', { alarm: true });
+      await (await lazily(module)).prepare(this.panelOf(mode), (problem) => this.failed(problem, mode));
+    } catch (problem) {
+      this.failed(problem, mode);
     }
   }
 
@@ -132,12 +145,12 @@ export class Chooser {
   async showDays(month = dayOf(Date.now()).slice(0, 7)) {
     if (!this.playerOf() || this.panelOf('days').hidden) return;
     try {
-      const { Calendar } = await import(new URL('calendar.js', import.meta.url)); // not preloaded
+      const { Calendar } = await lazily('./calendar.js');
       this.calendar ??= new Calendar(this.panels.querySelector('#agl-calendar'), (asked) => this.ask(asked),
         (day) => this.begin({ mode: 'daily', benchmark: this.days.benchmark.value, day }));
       await this.calendar.show(month);
     } catch (problem) {
-      tell(this.message, problem.message, { alarm: true });
+      this.failed(problem, 'days');
     }
   }
 

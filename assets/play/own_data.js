@@ -102,7 +102,8 @@ export class OwnData {
     try {
       await work();
     } catch (problem) {
-      tell(this.message, problem.message, { alarm: true });
+      const action = problem.passes ? button('Try again', () => this.trying(work)) : null;
+      tell(this.message, problem.message, { alarm: true, action });
     }
   }
 }

@@ -7,6 +7,7 @@ import { Clock } from './clock.js';
 import { deliver } from './delivery.js';
 import { fill, tell } from './dom.js';
 import * as history from './history.js';
+import { lazily } from './lazily.js';
 import { Search } from './search.js';
 import { Share } from './share.js';
 import { isLasting, keep, recall } from './store.js';
@@ -17,7 +18,6 @@ const NO_PIN = 'There is no pin yet. Click or tap the map, or press Enter in it 
 const NO_MAP = 'The map is still being drawn. Wait a moment, or reload the page if it does not appear.';
 const NO_SOUND = 'The clip could not be loaded. Try again, skip it, or report it as broken.';
 
-//: A name in the call itself would be loaded ahead with the others.
 const ROOMS = './rooms.js';
 const AFTERWARDS = './afterwards.js';
 const OWN_DATA = './own_data.js';
@@ -206,7 +206,7 @@ class Stage {
   /** What others did, and clips to hear again, after a round. */
   async showAfterwards({ phase }) {
     if (phase !== 'finished' && !this.afterwards) return;
-    this.afterwards ??= import(AFTERWARDS).then(({ Afterwards }) => new Afterwards(this));
+    this.afterwards ??= lazily(AFTERWARDS).then(({ Afterwards }) => new Afterwards(this));
     try {
       (await this.afterwards).follow();
     } catch {
@@ -217,7 +217,7 @@ class Stage {
   /** "Your rounds" from the server, while they are open. */
   async showOwnData() {
     if (!this.find('history').open) return;
-    this.ownData ??= import(OWN_DATA).then(({ OwnData }) => new OwnData(this.find('own'), this.find('history-list'), this));
+    this.ownData ??= lazily(OWN_DATA).then(({ OwnData }) => new OwnData(this.find('own'), this.find('history-list'), this));
     try {
       (await this.ownData).refresh();
     } catch {
@@ -242,7 +242,7 @@ class Stage {
   /** How everybody stands, in a room. */
   async showRoom() {
     if (!this.round.room && !this.standings) return;
-    this.standings ??= import(ROOMS).then(({ Standings }) => new Standings(this.find('versus'), {
+    this.standings ??= lazily(ROOMS).then(({ Standings }) => new Standings(this.find('versus'), {
       playerOf: () => this.player,
       join: (code) => this.start({ mode: 'room', code }).catch(({ message }) => this.alarm(message)),
       begin: () => this.perform('rematch', () => this.tokens),

@@ -1,5 +1,6 @@
 // What the page has of the tools before they are opened, and with which of them a clip was heard,
 // remembered through a reload.
+import { lazily } from './lazily.js';
 import { keep, recall } from './store.js';
 
 const TOOLS = ['loop', 'slow', 'band', 'boost', 'spectrogram']; // as in store/tools.py
@@ -18,13 +19,18 @@ export function noteUse(url, tool) {
 
 /** Load the tools in `element` for a player when they are first opened. */
 export function openTools(element, player) {
-  element.addEventListener('toggle', async () => {
+  const note = element.querySelector('[data-part=note]');
+  const load = async () => {
+    element.removeEventListener('toggle', load, true);
     try {
-      const { attach } = await import(new URL('./tools.js', import.meta.url)); // a URL: not loaded ahead
+      const { attach } = await lazily('./tools.js');
+      note.textContent = '';
       await attach(element, player);
     } catch (error) {
       console.error(error);
-      element.querySelector('[data-part=note]').textContent = 'The tools could not be loaded. Reload the page to try again.';
+      note.textContent = 'The tools could not be loaded. Close and open them to try again, or reload the page.';
+      element.addEventListener('toggle', load, true);
     }
-  }, { capture: true, once: true }); // the event does not bubble
+  };
+  element.addEventListener('toggle', load, true); // it does not bubble
 }

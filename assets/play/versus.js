@@ -1,25 +1,25 @@
 // Rounds against a row of the board: the panel in which it is chosen.
 import { look } from './api.js';
-import { isolated, make, tell } from './dom.js';
+import { isolated, make } from './dom.js';
 
 const GROUPS = [['scored', 'Models'], ['people', 'People'], ['baseline', 'Baselines']];
 
-/** List the opponents of the benchmark that is chosen in `panel`, now and when it changes. */
-export function prepare(panel, message) {
+/** List the opponents of the benchmark that is chosen in `panel`, now and when it changes; `failed` gets a problem. */
+export function prepare(panel, failed) {
   const { benchmark } = panel.elements;
-  if (!panel.isPrepared) benchmark.addEventListener('change', () => list(panel, message));
+  if (!panel.isPrepared) benchmark.addEventListener('change', () => list(panel, failed));
   panel.isPrepared = true;
-  return list(panel, message);
+  return list(panel, failed);
 }
 
-async function list(panel, message) {
+async function list(panel, failed) {
   const { benchmark, opponent } = panel.elements;
   const slug = benchmark.value;
   try {
     const { opponents } = await look(`opponents?benchmark=${encodeURIComponent(slug)}`, '');
     if (slug === benchmark.value) fillWith(opponent, opponents);
   } catch (problem) {
-    tell(message, problem.message, { alarm: true });
+    failed(problem);
   }
 }
 

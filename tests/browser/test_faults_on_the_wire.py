@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import cycle
 
@@ -22,10 +23,11 @@ REFUSED, UPLOAD, LOST, CUT, HANGS, MUTE = (
 )  # fmt: skip
 NOT_STORED = "Your guess is not stored yet; your pin stays."
 WAS_STORED = "The connection was lost, but your guess was stored."
-#: Waiting is a tenth as long, but not for what is tried again after a second.
+NO_ANSWER = re.compile(r"The server cannot be reached\.|The connection was lost\.")
+#: The page waits for less long, but still a second before it tries again.
 HASTY = """
 const [limit, interval, later] = [AbortSignal.timeout, setInterval, setTimeout];
-AbortSignal.timeout = (ms) => limit.call(AbortSignal, ms / 10);
+AbortSignal.timeout = (ms) => limit.call(AbortSignal, Math.min(ms, 4000));
 window.setInterval = (call, ms, ...given) => interval(call, ms / 10, ...given);
 window.setTimeout = (call, ms, ...given) => later(call, ms > 5000 ? ms / 10 : ms, ...given);
 """
@@ -188,3 +190,59 @@ def test_a_clip_that_does_not_come(page: Page, proxy: FaultyProxy, fault: Fault)
     again.click()
     page.wait_for_function("document.querySelector('#agl-sound audio').readyState > 2")
     expect(again).to_be_hidden()
+
+
+# ---- what else can be opened
+
+
+@pytest.mark.parametrize("fault", [answer(502), CUT, HANGS], ids=["502", "cut", "hangs"])
+def test_panels_say_what_failed_and_can_be_tried_again(
+    page: Page, proxy: FaultyProxy, fault: Fault
+) -> None:
+    page.add_init_script(HASTY)
+    open_game(page, proxy.url)
+    told = page.locator("#agl-chooser-message [role=alert]")
+    for mode, path, shows in [
+        ("days", "/api/play/dailies", ".agl-month .agl-day >> nth=0"),
+        ("model", "/api/play/opponents", "#agl-panel-model [name=opponent] option[value='']"),
+    ]:
+        proxy.fail(path, fault)
+        page.click(f"[data-mode={mode}]")
+        expect(told).to_contain_text(NO_ANSWER)
+        proxy.heal()
+        told.locator("..").get_by_role("button", name=RETRY).click()
+        expect(page.locator(shows)).to_be_attached()
+        expect(told).to_have_count(0)
+
+
+def test_a_module_that_fails_is_loaded_again(page: Page, proxy: FaultyProxy) -> None:
+    open_game(page, proxy.url)
+    proxy.fail("/play/versus.js", answer(502), times=2)
+    page.click("[data-mode=model]")
+    expect(page.locator("#agl-panel-model [name=opponent] option[value='']")).to_be_attached()
+    proxy.fail("/play/calendar.js", answer(502), times=3)
+    page.click("[data-mode=days]")
+    told = page.locator("#agl-chooser-message [role=alert]")
+    expect(told).to_contain_text("This part of the page could not be loaded.")
+    told.get_by_role("button", name=RETRY).click()
+    expect(page.locator(".agl-month .agl-day").first).to_be_visible()
+    proxy.fail("/play/tools.js", CUT, times=3)
+    page.locator("#agl-tools summary").first.click()
+    expect(page.locator("#agl-tools")).to_contain_text("The tools could not be loaded.")
+    for _ in range(2):
+        page.locator("#agl-tools summary").first.click()
+    expect(page.locator("#agl-tools")).not_to_contain_text("The tools could not be loaded.")
+
+
+def test_own_rounds_can_be_tried_again(page: Page, proxy: FaultyProxy) -> None:
+    page.add_init_script(HASTY)
+    open_game(page, proxy.url)
+    for fault in (answer(502), CUT, HANGS):
+        proxy.fail("/api/play/rounds", fault)
+        page.click("#agl-history summary")
+        expect(page.locator("#agl-own [role=alert]")).to_contain_text(NO_ANSWER)
+        proxy.heal()
+        page.locator("#agl-own").get_by_role("button", name=RETRY).click()
+        expect(page.locator("#agl-own [role=alert]")).to_have_count(0)
+        expect(page.locator("#agl-own").get_by_role("button", name=RETRY)).to_have_count(0)
+        page.click("#agl-history summary")
