@@ -4,6 +4,7 @@ const STEP_S = 2;
 const LEAP_S = 10;
 const PATIENCE_MS = 8000;
 const MEMORY = 'agl1k-volume';
+const PRESS = 'Press play to hear the clip.';
 
 /** Bind a Gradio component, which passes clips as JSON in its props; returns the Player. */
 export function attach({ element, props, watch }) {
@@ -52,14 +53,14 @@ export class Player {
     this.showTime();
     this.show('loading');
     if (andPlay) this.play();
-    else this.show('ready', 'Press play to hear the clip.');
+    else this.show('ready', PRESS);
   }
 
   play() {
     if (!this.clip) return;
     if (this.audio.readyState < HTMLMediaElement.HAVE_FUTURE_DATA) this.show('loading');
     this.audio.play().catch((error) => {
-      if (error.name === 'NotAllowedError') this.show('ready', 'Press play to hear the clip.');
+      if (error.name === 'NotAllowedError') this.show('ready', PRESS);
     });
   }
 
@@ -112,11 +113,23 @@ export class Player {
     this.playButton.disabled = state === 'empty';
     this.retry.hidden = state !== 'failed';
     clearTimeout(this.patience);
-    if (state !== 'loading') return;
+    if (state !== 'loading' && state !== 'ready') return;
     this.patience = setTimeout(() => {
+      if (state === 'ready' && !this.isComing) return;
       this.note.textContent = 'Still loading the clip…';
       this.retry.hidden = false;
     }, PATIENCE_MS);
+  }
+
+  /** Whether the browser fetches the clip and has nothing of it yet: some fetch none before play is pressed. */
+  get isComing() {
+    const { readyState, networkState } = this.audio;
+    return readyState < HTMLMediaElement.HAVE_CURRENT_DATA && networkState === HTMLMediaElement.NETWORK_LOADING;
+  }
+
+  /** A clip that was late is here, but the browser may not begin by itself. */
+  arrive() {
+    if (this.root.dataset.state === 'ready' && !this.retry.hidden) this.show('ready', PRESS);
   }
 
   fail() {
@@ -214,6 +227,7 @@ export class Player {
       waiting: () => this.show('loading'),
       ended: () => this.show('ready'),
       error: () => this.fail(),
+      loadeddata: () => this.arrive(),
       timeupdate: () => this.showTime(),
       durationchange: () => this.showTime(),
       canplaythrough: () => this.fetchNext(),

@@ -17,7 +17,8 @@ async function fetchJson(url, options, tries) {
   } catch (error) {
     if (tries <= 1) throw error;
     await new Promise((wake) => setTimeout(wake, 1000));
-    return fetchJson(url, options, tries - 1);
+    // not through the browser's cache, which waits for the request that hangs
+    return fetchJson(url, { ...options, cache: 'no-store' }, tries - 1);
   }
 }
 
