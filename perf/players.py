@@ -111,15 +111,20 @@ async def play(browser: Browser, until: float, think_s: tuple[float, float] = TH
     """Open a round; then think, guess and go on until the time is up."""
     await browser.hear(await browser.move("open"))
     while time.monotonic() < until:
-        await asyncio.sleep(random.uniform(*think_s))
-        pin = {"latitude": random.uniform(-60, 70), "longitude": random.uniform(-180, 180)}
-        revealed = await browser.move("guess", **pin)
-        if revealed["phase"] != "revealed":
-            browser.tally.errors.append(f"not revealed: {revealed['phase']}")
-        shown = await browser.move("next")
-        if shown["phase"] == "finished":
-            shown = await browser.move("again")
-        await browser.hear(shown)
+        await clip(browser, think_s)
+
+
+async def clip(browser: Browser, think_s: tuple[float, float] = THINK_S) -> None:
+    """Think, guess where the clip is from, and hear the next one, of the next round if need be."""
+    await asyncio.sleep(random.uniform(*think_s))
+    pin = {"latitude": random.uniform(-60, 70), "longitude": random.uniform(-180, 180)}
+    revealed = await browser.move("guess", **pin)
+    if revealed["phase"] != "revealed":
+        browser.tally.errors.append(f"not revealed: {revealed['phase']}")
+    shown = await browser.move("next")
+    if shown["phase"] == "finished":
+        shown = await browser.move("again")
+    await browser.hear(shown)
 
 
 async def ask_plainly(browser: Browser, until: float) -> None:
