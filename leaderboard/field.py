@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from leaderboard.columns import COLUMN, Column
-from leaderboard.rows import Kind, Row
+from leaderboard.rows import KIND_NAME, Kind, Row
 from leaderboard.view import View
 from ui.names import isolated
 
@@ -130,7 +130,7 @@ def _words(rows: Sequence[Row], column: Column, subset: str) -> str:
     models = [row for row in rows if row.kind in ("scored", "reported")]
     parts = []
     if models:
-        kind = "reported" if models[0].kind == "reported" else "scored here"
+        kind = KIND_NAME[models[0].kind]
         best = f"Best of {len(models)} models" if len(models) > 1 else "The only model"
         parts.append(f"{best}: {said(models[0])} ({kind}).")
     others = [said(row) for row in rows if row.kind in ("people", "baseline")]

@@ -18,7 +18,7 @@ from leaderboard.detail import Detail
 from leaderboard.field import make_field
 from leaderboard.query import KINDS, Query, to_text
 from leaderboard.reports import Report
-from leaderboard.rows import KIND_HELP, NO_MODELS, Row
+from leaderboard.rows import KIND_HELP, KIND_NAME, NO_MODELS, Row
 from leaderboard.sealed import SEALED_NOTE
 from leaderboard.submit import Published
 from leaderboard.view import View, subset_sizes
@@ -47,9 +47,9 @@ def _environment() -> Environment:
     )
     environment.globals.update(
         COLUMN=COLUMN, DEFAULT_COLUMNS=DEFAULT_COLUMNS, KINDS=KINDS, KIND_HELP=KIND_HELP,
-        RANKABLE=RANKABLE, SUBSETS=SUBSETS, STATUSES=STATUSES, STATUS_HELP=STATUS_HELP,
-        SUMMARY_COLUMNS=SUMMARY_COLUMNS, cell=cell, compact=compact, to_text=to_text,
-        signed=signed, NO_MODELS=NO_MODELS, SEALED_NOTE=SEALED_NOTE, nan=math.nan,
+        KIND_NAME=KIND_NAME, RANKABLE=RANKABLE, SUBSETS=SUBSETS, STATUSES=STATUSES,
+        STATUS_HELP=STATUS_HELP, SUMMARY_COLUMNS=SUMMARY_COLUMNS, cell=cell, compact=compact,
+        to_text=to_text, signed=signed, NO_MODELS=NO_MODELS, SEALED_NOTE=SEALED_NOTE, nan=math.nan,
     )  # fmt: skip
     environment.filters["grouped"] = "{:,.0f}".format
     environment.filters["isolated"] = isolated

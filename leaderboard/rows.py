@@ -18,6 +18,14 @@ NO_MODELS = frozenset({"people", "baseline"})
 #: Subset -> metric -> value.
 Numbers = Mapping[str, Mapping[str, float]]
 
+#: What the page calls each kind.
+KIND_NAME: Mapping[Kind, str] = {
+    "scored": "scored here",
+    "reported": "reported",
+    "people": "people",
+    "baseline": "baseline",
+}
+
 KIND_HELP: Mapping[Kind, str] = {
     "scored": "Scored here from a submitted file, which is kept and can be scored again. Who made "
     "the file, and with which model, is the submitter's word.",

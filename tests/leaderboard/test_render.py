@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,10 +16,15 @@ from leaderboard.columns import COLUMN
 from leaderboard.compare import compare
 from leaderboard.detail import make_detail
 from leaderboard.query import Query, to_text
+from leaderboard.rows import KIND_NAME
 from leaderboard.submit import dry_run
 from leaderboard.submit_tab import withdraw_one
 from tests.support.toy_board import MAX_BYTES, add_guesses, add_model
+from ui.frame import about_markdown
 
+#: What the page says of the board, and what the documentation says of its badges.
+ABOUT = about_markdown().partition("## How the board scores")[2].partition("\n## ")[0]
+BADGES = (Path(__file__).parents[2] / "docs/moderation.md").read_text("utf-8")
 EVIL = '<script>alert("x")</script>'
 
 
@@ -128,9 +134,19 @@ def test_each_kind_is_named_in_words(board: Board) -> None:
     add_model(board, "Near", 0.5)
     add_guesses(board, "ann", [f"clip-{i:02d}" for i in range(5)])
     words = Tags(board_page({"toy": board}, "")).words
-    for kind in ("scored", "people", "baseline"):
+    for kind in ("scored here", "people", "baseline"):
         assert kind in words
     assert "5 guesses" in words
+
+
+@pytest.mark.parametrize("texts", [ABOUT, BADGES], ids=["About", "docs"])
+def test_other_texts_call_the_rows_as_the_board_does(texts: str) -> None:
+    """Words in italics, or first in a line of the table of badges."""
+    named = {one.lower() for one in re.findall(r"\*([\w ]+)\*", texts)}
+    named |= {
+        one for line in re.findall(r"^\| ([\w ,]+) \|", texts, re.M) for one in line.split(", ")
+    }
+    assert {*KIND_NAME.values(), "verified"} <= named
 
 
 def test_intervals_can_be_left_out_and_columns_chosen(board: Board) -> None:

@@ -237,6 +237,14 @@ def test_a_board_that_is_not_sealed_counts_nothing(database: Database, scorings:
     assert all(row.n_scored is None for row in open_board.rows())
 
 
+def test_the_legend_says_how_sealed_rows_are_apart(board: Board, database: Database) -> None:
+    """An open board's rows are apart by paired tests."""
+    open_board = board_of(database, replace(SEALED, sealed=False), None)
+    sealed_words, open_words = (board_page({"toy": one}, "") for one in (board, open_board))
+    assert ("apart if their intervals are" in sealed_words, "Holm" in sealed_words) == (True, False)
+    assert ("apart if their intervals are" in open_words, "Holm" in open_words) == (False, True)
+
+
 # --- the attack -----------------------------------------------------------------------------------
 
 _CANDIDATES = [(lat, lon) for lat in (-45, 0, 45) for lon in range(-180, 180, 60)]
