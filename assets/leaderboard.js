@@ -1,5 +1,6 @@
 // The board in the browser: it gets HTML from the server, updates the page's address, opens rows.
 // Every view has an address, so that a reload, a bookmark or a shared link shows the same.
+import { copy } from './copying.js';
 
 const SEARCH_PAUSE_MS = 150;
 const ONE_VALUE = ['board', 'subset', 'rank_by', 'search', 'weights', 'min_coverage', 'as_of'];
@@ -25,17 +26,6 @@ function fragment(html) {
   const template = document.createElement('template');
   template.innerHTML = html;
   return template.content.firstElementChild;
-}
-
-async function copy(text, button) {
-  const label = button.textContent;
-  try {
-    await navigator.clipboard.writeText(text);
-    button.textContent = 'Copied';
-  } catch {
-    window.prompt('Copy this:', text);
-  }
-  setTimeout(() => { button.textContent = label; }, 1500);
 }
 
 class BoardPage {

@@ -1,4 +1,5 @@
 // Rooms: the panel in which one is opened or joined, and how everybody in it stands.
+import { copy } from '../copying.js';
 import { lookIfChanged } from './api.js';
 import { addSheet, make, named, tell } from './dom.js';
 
@@ -88,7 +89,8 @@ export class Standings {
   head() {
     const { code, game, is_over: isOver } = this.found;
     const title = make('p', {}, make('strong', {}, `Room ${code}`), `${game > 1 ? ` · round ${game}` : ''}${isOver ? ' · final' : ''}`);
-    return make('div', { className: 'agl-room-head' }, title, button('link', 'Copy link', ({ target }) => copy(code, target)));
+    const link = new URL(`?room=${code}`, document.baseURI).href;
+    return make('div', { className: 'agl-room-head' }, title, button('link', 'Copy link', ({ target }) => copy(link, target)));
   }
 
   invitation() {
@@ -137,14 +139,4 @@ function spokenOf({ players, is_over: isOver }) {
   const spoken = make('p', { className: 'agl-sr-only' }, `You are number ${place} of ${players.length}${isOver ? '. Everybody has finished.' : '.'}`);
   spoken.setAttribute('role', 'status');
   return spoken;
-}
-
-async function copy(code, told) {
-  const link = new URL(`?room=${code}`, document.baseURI).href;
-  try {
-    await navigator.clipboard.writeText(link);
-    told.textContent = 'Copied';
-  } catch {
-    prompt('Copy the link to the room:', link);
-  }
 }

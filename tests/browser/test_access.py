@@ -377,3 +377,31 @@ def test_a_name_from_right_to_left_leaves_the_points_behind_it(page: Page, url: 
           [...one.querySelectorAll('strong')].at(-1).getBoundingClientRect().left]"""
     )
     assert ends == sorted(ends)
+
+
+def copying(page: Page, url: str) -> Iterator[Locator]:
+    """Buttons that copy a link: the board's, and a room's."""
+    open_tab(page, url, "leaderboard")
+    yield page.locator("[data-copy]")
+    open_tab(page, url, "play")
+    page.get_by_role("button", name="Room", exact=True).click()
+    page.get_by_label("Your name in the room").fill("Ann")
+    page.get_by_role("button", name="Open a new room").click()
+    yield page.locator(".agl-room [data-does=link]")
+
+
+def test_copying_is_told_to_screen_readers(new_page: NewPage, url: str) -> None:
+    """They hear what changes in a status region that was there before, and no change of a label."""
+    page = new_page(permissions=["clipboard-read", "clipboard-write"])
+    for button in copying(page, url):
+        expect(button).to_have_text("Copy link")
+        told = page.locator("body > [role=status]")
+        expect(told).to_have_count(1)
+        expect(told).to_be_empty()
+        button.click()
+        expect(told).to_have_text("Copied")
+        expect(button).to_have_text("Copied")
+        button.click()  # again, while it says so
+        expect(button).to_have_text("Copy link")
+        expect(told).to_be_empty()
+        assert page.evaluate("navigator.clipboard.readText()").startswith(url)
