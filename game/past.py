@@ -237,7 +237,7 @@ class Past:
         return OpenRound(self._store, self._content.benchmark(row.benchmark), row, answers)
 
     def _owned(self, player_id: str, code: str) -> RoundAndAnswers:
-        found = self._store.open_round(self._tokens.read_challenge_code(code))
+        found = self._store.open_round(self._tokens.read_listed_id(code))
         if found is None:
             raise NotFoundError("This round is no longer known here. Start a new one.")
         if found[0].player_id != player_id:

@@ -122,13 +122,27 @@ class Tokens:
 
     def read_challenge_code(self, text: object) -> str:
         """The round id in a code, however it was typed; raises ``Agl1kError`` on a mistyped one."""
-        code = _typed(text, "challenge=")
+        return self._read(
+            _typed(text, "challenge="),
+            "This is not a challenge code: a letter is wrong or missing. "
+            "Copy the whole link that you were given, or ask for it again.",
+        )
+
+    def read_listed_id(self, text: object) -> str:
+        """The round id in what the list of a player's rounds calls ``id``, a challenge code.
+
+        Raises ``Agl1kError`` on anything else.
+        """
+        return self._read(
+            _typed(text),
+            "This is not the id of a round: a letter is wrong or missing. "
+            "Copy the whole id from the list of your rounds.",
+        )
+
+    def _read(self, code: str, refusal: str) -> str:
         hidden, check = code[:_ID_CHARS], code[_ID_CHARS:]
         if not _ROUND_ID.fullmatch(hidden) or check != _check(hidden):
-            raise Agl1kError(
-                "This is not a challenge code: a letter is wrong or missing. "
-                "Copy the whole link that you were given, or ask for it again."
-            )
+            raise Agl1kError(refusal)
         return self._permuted(hidden, reversed(range(_PASSES)))
 
     def _permuted(self, round_id: str, passes: Iterable[int]) -> str:

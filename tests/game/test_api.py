@@ -311,6 +311,9 @@ def test_the_first_answer_s_tools_stay(api: Api, guess_store: GuessStore) -> Non
         ("start", {"benchmark": "other"}, 404, "not played here"),
         ("start", {"mode": "daily", "day": "2999-01-01"}, 422, "comes out on that day"),
         ("start", {"mode": "challenge", "code": "x"}, 422, "not a challenge code"),
+        ("takeup", {"id": "x"}, 422, "not the id of a round"),
+        ("takeup", {"id": 7}, 422, "id"),
+        ("takeup", {}, 422, "id"),
         ("open", {"player": ["x"]}, 422, "player"),
     ],
 )

@@ -94,7 +94,10 @@ def test_rounds_are_for_their_player_only(http: TestClient) -> None:
         assert other.look_up(address).status_code == 403
     assert other.ask("takeup", id=code).status_code == 403
     assert http.get("/api/play/rounds").status_code == 401
-    assert other.look_up("rounds/nonsense").status_code == 422
+    for address in ("rounds/nonsense", "others?round=nonsense", "others"):
+        answer = other.look_up(address)
+        assert answer.status_code == 422
+        assert "not the id of a round" in answer.json()["error"]
 
 
 def challenge_by(http: TestClient, n_others: int, own: dict[str, float]) -> tuple[Api, Any]:
