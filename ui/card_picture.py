@@ -21,8 +21,10 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 from ui.card import HEIGHT, WIDTH, Card
 from web.static import asset
 
-# it recommends PyICU, which we do without
-warnings.filterwarnings("ignore", category=ICUWarning)
+# the first time it is used, it recommends PyICU, which we do without
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", ICUWarning)
+    normality.ascii_text("é")
 
 #: Drawn twice as large and reduced, so that coasts and pins are smooth.
 _SCALE = 2
