@@ -21,7 +21,7 @@ export class Chooser {
     });
     this.prepareDaily(modes.querySelector('#agl-daily'));
     for (const button of this.buttons) this.prepare(button);
-    panels.addEventListener('keydown', ({ key }) => key === 'Escape' && this.close());
+    for (const part of [modes, panels]) part.addEventListener('keydown', ({ key }) => key === 'Escape' && this.close());
     this.free.benchmark.addEventListener('change', () => this.showContinents());
     this.showContinents();
   }
@@ -65,7 +65,8 @@ export class Chooser {
 
   open(mode) {
     this.show(mode);
-    this.panelOf(mode).querySelector('input, select, button')?.focus();
+    const fields = [...this.panelOf(mode).querySelectorAll('input, select, button')];
+    fields.find((field) => field.offsetParent)?.focus(); // not a hidden choice of one benchmark
     this.panels.scrollIntoView({ block: 'nearest' });
     this.fill(mode);
   }

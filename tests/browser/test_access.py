@@ -379,6 +379,31 @@ def test_a_name_from_right_to_left_leaves_the_points_behind_it(page: Page, url: 
     assert ends == sorted(ends)
 
 
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("Free round", "speech"),
+        ("Challenge", "code"),
+        ("Room", "code"),
+        ("Against a model", "opponent"),
+        ("Calendar of past days", ""),
+    ],
+)
+def test_a_panel_gets_the_focus_and_escape_closes_it(
+    page: Page, url: str, name: str, field: str
+) -> None:
+    """There is one benchmark, so that the choice of it is hidden; the calendar comes later."""
+    open_tab(page, url, "play")
+    opener, panel = page.get_by_role("button", name=name, exact=True), page.locator("#agl-panels")
+    opener.press("Enter")
+    expect(panel).to_be_visible()
+    first = panel.locator(f"form:not([hidden]) [name={field}]") if field else opener
+    expect(first).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    expect(opener).to_be_focused()
+
+
 def copying(page: Page, url: str) -> Iterator[Locator]:
     """Buttons that copy a link: the board's, and a room's."""
     open_tab(page, url, "leaderboard")
