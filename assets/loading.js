@@ -60,7 +60,9 @@
 
   for (const event of ['pointerdown', 'keydown']) addEventListener(event, () => { isTouched = true; }, true);
   addEventListener('error', ({ target }) => {
-    if (target.matches?.('script, link[rel=stylesheet], link[rel=modulepreload]')) lose();
+    if (target.matches?.('script, link[rel=stylesheet]')) lose();
+    // Firefox says this of modules that it has already, too
+    else if (target.matches?.('link[rel=modulepreload]')) import(target.href).catch(lose);
   }, true); // it does not bubble
   addEventListener('unhandledrejection', ({ reason }) => {
     if (FAILED_IMPORT.test(reason?.message)) lose();

@@ -119,6 +119,25 @@ def test_a_part_that_does_not_come_is_told_and_a_button_loads_the_page_again(
     page_errors.clear()
 
 
+def test_a_module_that_is_there_is_not_missed(page: Page, proxy: FaultyProxy) -> None:
+    """Firefox fires this event for modules that it had before it was asked to load them early."""
+    page.add_init_script(
+        """window.documents = Number(sessionStorage.getItem('documents')) + 1;
+        sessionStorage.setItem('documents', window.documents);
+        document.addEventListener('DOMContentLoaded', () => {
+          for (const link of document.querySelectorAll('link[rel=modulepreload]'))
+            link.dispatchEvent(new Event('error'));
+        });"""
+    )
+    page.goto(proxy.url)
+    expect_game(page)
+    page.wait_for_load_state("networkidle")
+    page.locator("#agl-skip").click()
+    expect(page.locator(".agl-reveal")).to_be_visible()
+    expect(page.locator("#agl-lost")).to_have_count(0)
+    assert page.evaluate("window.documents") == 1
+
+
 def test_outlines_that_never_come_are_asked_for_again(page: Page, proxy: FaultyProxy) -> None:
     page.add_init_script(HASTY)
     proxy.fail("world-coarse", HANGS, times=1)
