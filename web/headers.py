@@ -1,4 +1,8 @@
-"""Headers of every answer: what a page may load, who may embed it, what browsers must not guess."""
+"""Headers of every answer: what a page may load, who may embed it, what browsers must not guess.
+
+Scripts and style sheets, of which a first visit fetches dozens over a line that may be slow, have
+only the last of these: browsers apply the others to pages.
+"""
 
 from __future__ import annotations
 
@@ -61,6 +65,11 @@ def _origin(template: str) -> tuple[str, ...]:
     return (f"{parts.scheme}://{f'*{dot}{rest}' if '{' in first else host}",)
 
 
+#: Headers that say something about pages, and kinds of answers that are none.
+_OF_PAGES = ("Content-Security-Policy", "Permissions-Policy")
+_NO_PAGES = ("text/javascript", "text/css")
+
+
 class HeadedApp(FastAPI):
     """An app all of whose answers, those to its own errors included, have some headers.
 
@@ -79,12 +88,14 @@ class HeadedApp(FastAPI):
 class _Headed:
     def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
         self.app, self._headers = app, headers
+        self._of_parts = {name: headers[name] for name in headers if name not in _OF_PAGES}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_headed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 found = MutableHeaders(scope=message)
-                for name, value in self._headers.items():
+                is_part = found.get("Content-Type", "").startswith(_NO_PAGES)
+                for name, value in (self._of_parts if is_part else self._headers).items():
                     found.setdefault(name, value)
             await send(message)
 

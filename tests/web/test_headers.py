@@ -42,6 +42,24 @@ def test_every_answer_has_them(path: str, status: int) -> None:
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
+@pytest.mark.parametrize("kind", ["text/javascript; charset=utf-8", "text/css"])
+def test_scripts_and_style_sheets_have_those_that_are_not_about_pages(kind: str) -> None:
+    app = headed()
+    app.add_api_route("/part", lambda: Response("", media_type=kind))
+    found = TestClient(app).get("/part").headers
+    assert [name for name in NAMES if name in found] == [
+        "x-content-type-options",
+        "referrer-policy",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["text/html", "image/svg+xml", "application/json", None])
+def test_whatever_can_be_opened_as_a_page_has_them_all(kind: str | None) -> None:
+    app = headed()
+    app.add_api_route("/page", lambda: Response("", media_type=kind))
+    assert all(name in TestClient(app).get("/page").headers for name in NAMES)
+
+
 def test_an_answer_keeps_its_own() -> None:
     assert TestClient(headed()).get("/own").headers.get_list("referrer-policy") == ["no-referrer"]
 
