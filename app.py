@@ -37,7 +37,7 @@ from game.heard import Heard
 from game.moves import Moves
 from game.rounds import Game
 from game.screens import compile_templates, credits_html
-from game.tab import PLAYER_OF_BROWSER, build_play
+from game.tab import PLAYER_OF_BROWSER, build_play, stage_options, tab_html
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
 from leaderboard.cards import is_of_board, row_card
@@ -57,6 +57,7 @@ from store.uploads import SharedUploads
 from ui import frame
 from ui.card import Card
 from ui.cards import Cards, Query, card_router
+from ui.early import early_html
 from ui.model_guess import ModelGuess, Opponent
 from ui.place_search import search_router
 from web import login
@@ -84,7 +85,7 @@ PUBLISH_SHARE = 0.25
 #: Of the rounds that everybody may start in an hour, the share kept for those who play already.
 KEPT_ROUNDS = 0.2
 
-TABS = ("play", "leaderboard", "submit", "about")
+TABS = {"play": "Play", "leaderboard": "Leaderboard", "submit": "Submit", "about": "About"}
 
 
 @dataclass(frozen=True)
@@ -334,30 +335,41 @@ def build_page(services: Services) -> gr.Blocks:
 
 def select_tab(address: object) -> Any:
     """Select the tab that the page's address names; without one, that of the visitor stays."""
-    named = named_tab(address, TABS)
+    named = named_tab(address, [*TABS])
     return gr.update(selected=named) if named else gr.skip()
 
 
 def _build_tabs(services: Services) -> gr.Tabs:
     """Build the four tabs, with the game in the first and the player's id in the last."""
-    settings, played = services.settings, services.played
-    names = {slug: benchmark.name for slug, benchmark in played.items()}
+    settings = services.settings
     scoring_queue = ScoringQueue()
     with gr.Tabs(elem_id="agl-tabs") as tabs:
-        with gr.Tab("Play", id="play", elem_id="agl-tab-play"):
-            build_play(services.moves, names, next(iter(played)), tiles=settings.tiles)
-        with gr.Tab("Leaderboard", id="leaderboard", elem_id="agl-tab-leaderboard"):
+        with _tab("play"):
+            build_play()
+        with _tab("leaderboard"):
             build_leaderboard(services.boards, tiles=settings.tiles)
-        with gr.Tab("Submit", id="submit", elem_id="agl-tab-submit"):
+        with _tab("submit"):
             build_submit(services.boards, settings, scoring_queue)
-        with gr.Tab("About", id="about", elem_id="agl-tab-about") as about:
+        with _tab("about") as about:
             gr.Markdown(frame.about_markdown(), elem_classes="agl-about")
-            gr.HTML(credits_html(played.values()), padding=False)
+            gr.HTML(credits_html(services.played.values()), padding=False)
             own_id = gr.Markdown(elem_classes="agl-about")
     token = gr.Textbox(visible=False)
     about.select(services.own_id, token, own_id, js=PLAYER_OF_BROWSER, **QUIET)
     build_endpoints(services.boards, settings, scoring_queue)
     return cast(gr.Tabs, tabs)
+
+
+def _tab(name: str) -> gr.Tab:
+    return gr.Tab(TABS[name], id=name, elem_id=f"agl-tab-{name}")
+
+
+def first_view(services: Services) -> str:
+    """What is seen and played before Gradio has built the page."""
+    names = {slug: benchmark.name for slug, benchmark in services.played.items()}
+    stage = tab_html(services.moves, names, next(iter(names)))
+    options = stage_options(services.settings.tiles)
+    return early_html(frame.header_html(), TABS, stage, options)
 
 
 @asynccontextmanager
@@ -400,7 +412,9 @@ def create_app(settings: Settings) -> FastAPI:
         app,
         build_page(services),
         services.uploads,
-        **frame.look(),
+        **frame.look(frame.first_head()),
+        early=first_view(services),
+        later=frame.later_head(),
         tags=cards.tags,
         root_path=settings.root_path or None,
         max_file_size=settings.max_upload_bytes,

@@ -39,7 +39,8 @@ export async function attach({ element, props, watch }, options) {
  * Draw a map in `element`, which holds the HTML of ui/worldmap.py; returns the WorldMap.
  *
  * `changed` receives the pin as JSON, or null, whenever it changes. With `readonly`, no pin can be
- * dropped; `tiles` is the URL template of a raster layer, `leaflet` the address of Leaflet.
+ * dropped; `tiles` is the URL template of a raster layer, `leaflet` the address of Leaflet; what the
+ * map can do without at first waits for `later`, a promise.
  */
 export async function createMap(element, options, changed) {
   const [parts] = await Promise.all([loadParts(options.leaflet), styleSheet('worldmap.css')]);
@@ -79,7 +80,7 @@ class WorldMap {
     scale().addTo(map);
     map.attributionControl.setPrefix('Leaflet').addAttribution('Natural Earth, GSHHG, GeoNames');
     this.goHome();
-    this.base = new BaseMap(map);
+    this.base = new BaseMap(map, options.later);
     this.base.ready.then(() => element.dispatchEvent(new Event('agl-map-ready')), (error) => {
       console.error(error);
       this.say('The outlines of the map could not be loaded. Reload the page to try again.', true);

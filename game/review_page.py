@@ -213,9 +213,8 @@ def app_of(review: Desk, config: Config, wording: Wording) -> FastAPI:
     app = HeadedApp(header_values(), title=wording.title, docs_url=None, redoc_url=None)
     app.include_router(clip_router(clips, review.resolve))
     mount_static(app)
-    look = frame.look()
-    look["head"] += f'<script src="{static_url("review.js")}" defer></script>'
-    return mount(app, build_page(review, clips, wording), **look)
+    script = f'<script src="{static_url("review.js")}" defer></script>'
+    return mount(app, build_page(review, clips, wording), **frame.look(frame.whole_head() + script))
 
 
 def main(arguments: list[str] | None = None) -> int:

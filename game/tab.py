@@ -1,11 +1,13 @@
 """The play tab: one component, whose elements are drawn here and whose scripts ask the play API.
 
-Gradio only shows it: what happens in a round does not pass through Gradio's events.
+Its elements begin in the first view, `ui.early`. Gradio only shows them later: what happens in a
+round does not pass through Gradio's events.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import gradio as gr
 from markupsafe import Markup
@@ -32,17 +34,14 @@ PLAYER_OF_BROWSER = (
 )
 
 
-def build_play(
-    moves: Moves, benchmarks: Mapping[str, str], default: str, *, tiles: str = ""
-) -> gr.HTML:
-    """The tab's component, in the current Blocks. ``benchmarks``: names by slug."""
-    return gr.HTML(
-        tab_html(moves, benchmarks, default),
-        js_on_load=_script(),
-        apply_default_css=False,
-        padding=False,
-        map=map_options("World map", tiles),
-    )
+def build_play() -> gr.HTML:
+    """The tab's component, in the current Blocks; its elements come from the first view."""
+    return gr.HTML("<div></div>", js_on_load=_script(), apply_default_css=False, padding=False)
+
+
+def stage_options(tiles: str = "") -> dict[str, Any]:
+    """What the tab's scripts need to know; ``tiles`` as in `ui.worldmap.map_options`."""
+    return {"map": map_options("World map", tiles)}
 
 
 def tab_html(moves: Moves, benchmarks: Mapping[str, str], default: str) -> str:
@@ -66,10 +65,9 @@ def tab_html(moves: Moves, benchmarks: Mapping[str, str], default: str) -> str:
 def _script() -> str:
     return (
         f"import(new URL('{static_url('play/stage.js')}', document.baseURI))"
-        ".then(({ attach }) => attach(element, props))"
+        ".then(({ attach }) => attach(element))"
         ".catch((error) => { console.error(error);"
-        " element.querySelector('#agl-message').textContent ="
-        " 'The game could not be loaded. Reload the page to try again.'; });"
+        " element.textContent = 'The game could not be loaded. Reload the page to try again.'; });"
     )
 
 

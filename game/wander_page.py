@@ -236,9 +236,7 @@ def create_app(wandering: Wandering) -> FastAPI:
     app = HeadedApp(header_values(), title="AGL1K wander", docs_url=None, redoc_url=None)
     app.include_router(panorama_router(wandering))
     mount_static(app)
-    look = frame.look()
-    look["head"] += page_head()
-    return mount(app, build_page(wandering), **look)
+    return mount(app, build_page(wandering), **frame.look(frame.whole_head() + page_head()))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -33,7 +33,8 @@ window.loaded = {};
 const note = (name) => () => { window.loaded[name] ??= performance.now(); };
 addEventListener('agl-map-ready', note('map'), true);
 addEventListener('canplaythrough', note('clip'), true);
-new MutationObserver(() => document.querySelector('.gradio-container main') && note('page')())
+const main = () => document.querySelector('gradio-app .gradio-container main');
+new MutationObserver(() => main() && note('page')())
   .observe(document, { childList: true, subtree: true });
 """
 
@@ -100,7 +101,7 @@ def _sizes(ours: Load, empty: Load) -> Iterator[Measured]:
 def _times(ours: list[Load], empty: list[Load]) -> Iterator[Measured]:
     best = {name: min(load.seconds[name] for load in ours) for name in ("page", "map", "clip")}
     page = min(load.seconds["page"] for load in empty)
-    yield Measured("first_load", "until the page is laid out", best["page"], "s")
+    yield Measured("first_load", "until Gradio has laid out the page", best["page"], "s")
     yield Measured("first_load", "until the map is drawn", best["map"], "s")
     yield Measured("first_load", "until the clip can be heard", best["clip"], "s")
     yield Measured("first_load", "an empty Gradio page laid out", page, "s")

@@ -7,22 +7,23 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ui import player, worldmap
+from ui import early, player, worldmap
 from ui.card import Card
 from ui.theme import theme
 from web.static import asset, modules, static_url
 
 #: Linked from the head of the page, in the order in which they build on each other.
 STYLE_SHEETS = ("style.css", "controls.css", "game.css")
-#: The same for tabs that are not seen first: the page is drawn without waiting for them.
+#: The same for tabs that are not seen first.
 LATER_SHEETS = (
     "leaderboard.css",
     "leaderboard-controls.css",
     "leaderboard-detail.css",
     "forced-colours.css",
 )
-#: The play tab's script, and the one that asks for the round while the page is built.
-STAGE, OPENING = "play/stage.js", "play/opening.js"
+LATER_SCRIPTS = ("tabs.js", "unavailable.js")
+#: Asks for the round while the page is built.
+OPENING = "play/opening.js"
 
 _DESCRIPTION = (
     "Hear a place, find it on the map: the open arena for audio geo-localization, "
@@ -62,29 +63,47 @@ def notice_html(sentence: str) -> str:
     return Markup('<p class="agl-notice" role="status">{}</p>').format(sentence)
 
 
-def look() -> dict[str, Any]:
-    """How every page looks, as options of `web.page.mount`."""
-    return {
-        "theme": theme(),
-        "head": page_head(),
-        "favicon_path": str(asset("favicon.svg")),
-    }
+def look(head: str) -> dict[str, Any]:
+    """How a page looks, as options of `web.page.mount`; ``head`` contains `page_head`."""
+    return {"theme": theme(), "head": head, "favicon_path": str(asset("favicon.svg"))}
+
+
+def whole_head() -> str:
+    """Tags for the head of a page without a first view."""
+    return page_head() + later_head()
 
 
 def page_head() -> str:
-    """Tags for the page's head: a description, the style sheets, and what the first tab needs."""
+    """Tags for the head of every page: a description, the map's files, and the style sheets."""
     tags = [f'<meta name="description" content="{_DESCRIPTION}">']
     tags.append(f"<script>{asset('loading.js').read_text('utf-8')}</script>")
-    tags.append(f'<script type="module" async src="{static_url(OPENING)}"></script>')
-    tags += [f'<link rel="stylesheet" href="{static_url(name)}">' for name in STYLE_SHEETS]
-    later = 'media="print" onload="this.media=\'all\'"'
-    tags += [f'<link rel="stylesheet" href="{static_url(name)}" {later}>' for name in LATER_SHEETS]
-    for script in ("tabs.js", "unavailable.js"):
-        tags.append(f'<script src="{static_url(script)}" defer></script>')
-    of_map = modules("worldmap.js")  # in the map's own tags
-    scripts = [static_url(name) for name in modules(STAGE) if name not in of_map]
-    tags += [f'<link rel="modulepreload" href="{address}">' for address in scripts]
-    return "".join([*tags, worldmap.page_head(), player.page_head()])
+    sheets = [f'<link rel="stylesheet" href="{static_url(name)}">' for name in STYLE_SHEETS]
+    return "".join([*tags, worldmap.page_head(), *sheets, player.page_head()])
+
+
+def first_head() -> str:
+    """Tags for the head of the page with the first view: the round is asked for before all else."""
+    of_round, of_map = modules(OPENING), modules("worldmap.js")
+    rest = [name for name in modules(early.SCRIPT) if name not in (*of_round, *of_map)]
+    return "".join(
+        [_run(OPENING), *map(_preload, of_round), page_head(), *map(_preload, rest),
+         _run(early.SCRIPT)]
+    )  # fmt: skip
+
+
+def _run(name: str) -> str:
+    return f'<script type="module" async src="{static_url(name)}"></script>'
+
+
+def _preload(name: str) -> str:
+    return f'<link rel="modulepreload" href="{static_url(name)}">'
+
+
+def later_head() -> str:
+    """Tags for what only Gradio's components need; beside a first view, they come with Gradio."""
+    tags = [f'<link rel="stylesheet" href="{static_url(name)}">' for name in LATER_SHEETS]
+    tags += [f'<script src="{static_url(name)}" defer></script>' for name in LATER_SCRIPTS]
+    return "".join(tags)
 
 
 def own_id_markdown(player_id: str | None) -> str:

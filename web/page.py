@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
+from html import escape
 from typing import Any
 
 import gradio as gr
@@ -42,6 +43,13 @@ _MALFORMED = "This request cannot be read. Send a JSON object with the list “d
 _NO_ENDPOINT = "There is no such endpoint here. GET /gradio_api/info lists them."
 
 _GRADIOS_TAGS = re.compile(rb"""<meta\s+(?:property|name)=["'](?:og|twitter):[^>]*>\s*""")
+#: Its configuration, scripts and style sheet, which stand together in the head.
+_GRADIOS_SCRIPTS = re.compile(
+    rb'<script>window\.gradio_config = .*?<script type="module"[^>]*></script>'
+    rb'\s*<link rel="stylesheet"[^>]*>',
+    re.DOTALL,
+)
+_BODY = re.compile(rb"<body[^>]*>")
 
 #: Gradio's messages repeat what was sent.
 _LONGEST = 500
@@ -99,15 +107,20 @@ def mount(
     uploads: Uploads | None = None,
     *,
     head: str = "",
+    early: str = "",
+    later: str = "",
     tags: Tags | None = None,
     **options: Any,
 ) -> FastAPI:
     """Serve a page at ``/``; ``options`` are passed to ``gr.mount_gradio_app``.
 
     Without ``uploads``, the page takes no files. ``head`` is part of the HTML: Gradio would add it
-    only once its scripts run, so that what it names would be loaded late. ``tags`` are those of
-    ``web.rendered``; Gradio's own, which describe Gradio, are left out.
+    only once its scripts run, so that what it names would be loaded late. ``early`` is seen first:
+    Gradio's own tags, with those of ``later`` before them, are then in a template with the id
+    ``agl-gradio``, for a script of ``early`` to add. ``tags`` are those of ``web.rendered``;
+    Gradio's own, which describe Gradio, are left out.
     """
+    head = f"<title>{escape(str(page.title))}</title>{head}"  # Gradio sets it late
     treat_as_launched(page, checks_files=uploads is not None)
     if uploads is not None:
         assert isinstance(page, Page), "a plain page would not check the files that callers name"
@@ -128,14 +141,25 @@ def mount(
     answer_nonsense(mounted)
     for inner in gradio_apps(mounted):
         root_of = partial(address_of, inner)
-        finish = partial(_finished, head)
+        finish = partial(_finished, head, early, later)
         add_innermost(inner, RenderedOnce, root_of=root_of, finish=finish, tags=tags)
     return mounted
 
 
-def _finished(head: str, page: bytes) -> bytes:
+def _finished(head: str, early: str, later: str, page: bytes) -> bytes:
     page = _GRADIOS_TAGS.sub(b"", page).replace(b"<head>", b"<head>" + TAGS, 1)
-    return ending_with_slash(page).replace(b"</head>", head.encode() + b"</head>", 1)
+    page = ending_with_slash(page).replace(b"</head>", head.encode() + b"</head>", 1)
+    return _with_first_view(page, early.encode(), later.encode()) if early else page
+
+
+def _with_first_view(page: bytes, early: bytes, later: bytes) -> bytes:
+    """The page with ``early`` in front, and with what Gradio needs in a template at its end."""
+    found = _GRADIOS_SCRIPTS.search(page)
+    assert found, "Gradio's scripts are not where they were; see _GRADIOS_SCRIPTS"
+    page = page.replace(found[0], b"", 1)
+    page = _BODY.sub(lambda body: body[0] + early, page, count=1)
+    template = b'<template id="agl-gradio">' + later + found[0] + b"</template>"
+    return page.replace(b"</body>", template + b"</body>", 1)
 
 
 def answer_nonsense(mounted: FastAPI) -> None:

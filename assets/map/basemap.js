@@ -158,7 +158,8 @@ function viewOf(map, bounds) {
 
 /** Land, borders and names on a Leaflet map; ``ready`` is kept once the coarse world is drawn. */
 export class BaseMap {
-  constructor(map) {
+  /** Names and fine outlines are fetched after `later`, a promise, and when there is leisure. */
+  constructor(map, later) {
     this.map = map;
     this.countries = [];
     this.cities = [];
@@ -174,7 +175,7 @@ export class BaseMap {
     const draw = (context, view) => drawer.draw(context, view);
     this.names = new CanvasLayer({ pane: 'agl-names', padding: 0.2, draw }).addTo(map);
     this.ready = this.show('world-coarse.json');
-    this.ready.then(() => this.complete()).catch((error) => console.error(error));
+    this.ready.then(() => later).then(() => this.complete()).catch((error) => console.error(error));
     map.on('zoomend', () => this.loadSmallCities());
   }
 

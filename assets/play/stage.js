@@ -18,15 +18,38 @@ const NO_PIN = 'There is no pin yet. Click or tap the map, or press Enter in it 
 const NO_MAP = 'The map is still being drawn. Wait a moment, or reload the page if it does not appear.';
 const NO_SOUND = 'The clip could not be loaded. Try again, skip it, or report it as broken.';
 
+//: Nothing waits longer for the sound of the first clip.
+const SOUND_MS = 10_000;
+
 const ROOMS = './rooms.js';
 const AFTERWARDS = './afterwards.js';
 const OWN_DATA = './own_data.js';
 //: As in game.css.
 const ONE_COLUMN = '(max-width: 860px) and (not ((orientation: landscape) and (max-height: 560px) and (min-width: 560px)))';
 
-/** Bind the stage to its elements, and open the player's round. `options.map` is for the map. */
-export function attach(element, options) {
-  return new Stage(element, options).open();
+let stage = null;
+
+/** Bind the stage to its elements, which are in the first view (ui/early.py), and open the player's
+ *  round, unless that is done. */
+export function begin() {
+  if (stage) return stage;
+  const view = document.getElementById('agl-early');
+  stage = new Stage(view.querySelector('#agl-play'), JSON.parse(view.dataset.options));
+  stage.open();
+  return stage;
+}
+
+/** Have the stage go on in `element`, a component of Gradio's, instead of the first view: the sound
+ *  plays on, and the focus stays where it is. */
+export function attach(element) {
+  const { activeElement } = document;
+  const moved = begin().element;
+  if (element.moveBefore && element.isConnected) element.moveBefore(moved, null);
+  else element.append(moved);
+  document.getElementById('agl-early')?.remove();
+  const { tabId } = activeElement?.dataset ?? {};
+  if (moved.contains(activeElement)) activeElement.focus({ preventScroll: true });
+  else if (tabId) document.querySelector(`#agl-tabs [role=tab][data-tab-id="${tabId}"]`)?.focus();
 }
 
 /** The token of the player in this browser, or "". */
@@ -35,12 +58,16 @@ export const playerOfBrowser = () => recall('player', '');
 class Stage {
   constructor(element, options) {
     const find = (name) => element.querySelector(`#agl-${name}`);
-    const named = ['play', 'status', 'sound', 'map', 'message', 'result', 'submit', 'skip', 'broken', 'next', 'again', 'retry'];
+    const named = ['status', 'sound', 'map', 'message', 'result', 'submit', 'skip', 'broken', 'next', 'again', 'retry'];
     Object.assign(this, { element, find, round: null, turn: 0, player: playerOfBrowser() });
     this.parts = Object.fromEntries(named.map((name) => [name, find(name)]));
     this.parts.retry.remove();
     this.sound = new Player(this.parts.sound);
     this.sound.load(null);
+    this.heard = new Promise((done) => {
+      for (const event of ['canplay', 'error']) this.sound.audio.addEventListener(event, done);
+      setTimeout(done, SOUND_MS);
+    });
     openTools(find('tools'), this.sound);
     this.share = new Share(find('share'));
     this.clock = new Clock(find('clock'), () => this.answer('timeup'));
@@ -54,7 +81,9 @@ class Stage {
 
   drawMap(options) {
     const { map } = this.parts;
-    this.world = createMap(map, options, () => {});
+    this.world = createMap(map, { ...options, later: this.heard }, () => {});
+    this.mapped = this.world.then((world) => world.base.ready);
+    this.mapped.catch(() => {}); // told below
     this.world.then((world) => {
       world.base.ready.then(() => { this.drawn = world; }, () => {}); // no guess on an empty map
       this.search = new Search(this.find('search'), (...place) => world.goTo(...place));
@@ -80,10 +109,9 @@ class Stage {
   }
 
   async open() {
-    this.parts.play.dataset.begun = ''; // for loading.js
+    this.element.dataset.begun = ''; // for loading.js
     await this.perform('open', () => ({ player: this.player, href: location.href }));
     if (this.round) this.followLink();
-    return this;
   }
 
   /** The link is done with, unless it leads to a room for which a name is needed. */
@@ -149,8 +177,8 @@ class Stage {
 
   setBusy(isBusy) {
     this.isBusy = isBusy;
-    if (isBusy) this.parts.play.setAttribute('aria-busy', 'true');
-    else this.parts.play.removeAttribute('aria-busy');
+    if (isBusy) this.element.setAttribute('aria-busy', 'true');
+    else this.element.removeAttribute('aria-busy');
   }
 
   /** Say why an action has to wait; resolves to whether to send it again, after `pause_s` at most. */

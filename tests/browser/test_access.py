@@ -47,7 +47,8 @@ BOXES = """([css, inSight]) => [...document.querySelectorAll(css)].filter((one) 
   one.hit.width, one.hit.height])"""
 
 HEADINGS = """() => [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')]
-  .filter((one) => one.checkVisibility()).map((one) => Number(one.tagName[1]))"""
+  .filter((one) => one.checkVisibility({ visibilityProperty: true }))
+  .map((one) => Number(one.tagName[1]))"""
 
 
 @pytest.fixture(scope="module")

@@ -58,7 +58,9 @@ def make_app(boards: dict[str, Board], uploads: Path) -> FastAPI:
             with gr.Tab("Submit", id="submit"):
                 build_submit(boards, Settings.from_env({}), ScoringQueue())
     kept = Uploads(uploads, 2**25)
-    return web.page.mount(app, page, kept, theme=theme(), head=frame.page_head())
+    return web.page.mount(
+        app, page, kept, theme=theme(), head=frame.page_head() + frame.later_head()
+    )
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from agl1k_core.benchmarks import Benchmark
 from game.moves import Moves
 from game.rounds import Game
 from game.screens import message_html
-from game.tab import continent_choices, tab_html
+from game.tab import continent_choices, stage_options, tab_html
 
 SCRIPTS = Path(__file__).parents[2] / "assets" / "play"
 
@@ -37,6 +37,14 @@ def test_every_field_that_the_chooser_reads_is_there(html: str) -> None:
     assert read >= {"benchmark", "speech", "continent", "timer", "code"}
     for name in read:
         assert f'name="{name}"' in html, name
+
+
+def test_the_stage_is_the_root_of_its_elements(html: str) -> None:
+    assert html.lstrip().startswith('<div class="agl-stage" id="agl-play">')
+
+
+def test_the_map_of_the_stage_knows_the_tiles_of_the_operator() -> None:
+    assert stage_options("t/{z}")["map"]["tiles"] == "t/{z}"
 
 
 def test_what_waits_for_the_first_round_is_seen(html: str) -> None:

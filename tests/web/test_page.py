@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -174,3 +175,33 @@ def test_a_failure_leaves_nothing_behind_for_the_next_request() -> None:
 def test_only_files_in_the_folder_of_uploads_count(tmp_path: Path) -> None:
     assert not is_uploaded(str(tmp_path))
     assert not is_uploaded("\0")
+
+
+def test_a_first_view_comes_before_what_gradio_needs() -> None:
+    app = FastAPI()
+    with Page(title="A & B") as page:
+        gr.HTML("built by Gradio")
+    mount(app, page, head="<meta name=x>", early="<p>first</p>", later="<link href=later.css>")
+    with TestClient(app) as client:
+        html = client.get("/").text
+    head, body = html.split("<body", 1)
+    first, template = body.split('<template id="agl-gradio">')
+    assert "<title>A &amp; B</title><meta name=x>" in head
+    assert '<script type="module"' not in head
+    assert "gradio_config" not in head + first
+    assert first.split(">", 1)[1].startswith("<p>first</p>")
+    assert "<gradio-app" in first
+    assert template.startswith("<link href=later.css><script>window.gradio_config = ")
+    assert re.search(r'<script type="module"[^>]+src="\./assets/index-', template)
+    assert re.search(r'<link rel="stylesheet"[^>]+href="\./assets/index-', template)
+
+
+def test_without_a_first_view_gradio_begins_at_once() -> None:
+    app = FastAPI()
+    with Page() as page:
+        gr.HTML("built by Gradio")
+    mount(app, page)
+    with TestClient(app) as client:
+        html = client.get("/").text
+    assert "agl-gradio" not in html
+    assert re.search(r'<script type="module"[^>]+src="\./assets/index-', html.split("<body")[0])
