@@ -429,7 +429,7 @@ class WorldMap {
 
 /** Leaflet's scale, with thousands written as in the rest of the page. */
 function scale() {
-  const made = L.control.scale({ imperial: false, position: 'bottomright' });
+  const made = L.control.scale({ imperial: false, position: 'bottomright', maxWidth: 130 }); // half of it holds 1,000 km
   const update = made._updateScale;
   made._updateScale = function written(line, text, ratio) {
     update.call(this, line, text.replace(/\d{4,}/, (digits) => Number(digits).toLocaleString('en')), ratio);

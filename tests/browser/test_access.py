@@ -324,6 +324,23 @@ def is_seen(one: Locator) -> bool:
     )
 
 
+@pytest.mark.parametrize("width", [390, 1366])
+def test_the_focus_on_the_map_is_seen_on_all_sides(new_page: NewPage, url: str, width: int) -> None:
+    page = new_page(width=width)
+    open_tab(page, url, "play")
+    expect(page.locator("#agl-map [data-outline]")).to_be_visible()
+    world = page.locator("#agl-map .agl-world")
+    world.press("ArrowRight")
+    seen = picture(page.locator("#agl-map .agl-map"))
+    accent = world.evaluate(
+        """(one) => { one.style.color = 'var(--map-accent)';
+          return getComputedStyle(one).color.match(/\\d+/g).map(Number); }"""
+    )
+    right, bottom = seen.width - 3, seen.height - 3
+    for at in ((2, bottom // 2), (right, bottom // 2), (right // 2, 2), (right // 2, bottom)):
+        assert list(seen.getpixel(at)) == accent, at  # type: ignore[arg-type]
+
+
 LARGE_TEXT = """addEventListener('DOMContentLoaded',
   () => document.documentElement.style.setProperty('font-size', '200%', 'important'))"""
 
