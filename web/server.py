@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import uvicorn
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from agl1k_core.errors import Agl1kError
@@ -58,6 +59,14 @@ def listening(host: str, port: int) -> socket.socket:
     return taken
 
 
+def behind_proxies(app: ASGIApp, trusted: Sequence[str]) -> FromProxies:
+    """The app, told by ``trusted`` proxies, and by nobody else, where a request comes from."""
+    return FromProxies(
+        cast(Any, ProxyHeadersMiddleware(cast(Any, app), [*trusted])),
+        trusted,
+    )
+
+
 def serve(app: FastAPI, listener: socket.socket, *, trusted_proxies: Sequence[str] = ()) -> None:
     """Serve until SIGTERM or SIGINT. The access log is off: it would contain people's addresses.
 
@@ -68,9 +77,7 @@ def serve(app: FastAPI, listener: socket.socket, *, trusted_proxies: Sequence[st
     # load pyplot during the first request
     os.environ.setdefault("MPLBACKEND", "agg")
     config = uvicorn.Config(
-        FromProxies(
-            cast(Any, ProxyHeadersMiddleware(cast(Any, app), [*trusted_proxies])), trusted_proxies
-        ),
+        behind_proxies(app, trusted_proxies),
         http=limited_to(most_connections()),
         ws="none",
         backlog=BACKLOG,

@@ -17,6 +17,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 #: A household or a company usually has a whole network of this size.
 IPV6_PREFIX = 64
+#: Such as "unknown". Counted apart, junk that a proxy passes on would be as good as many addresses.
+NOT_AN_ADDRESS = "not an address"
 
 _host: ContextVar[str] = ContextVar("host", default="")
 
@@ -50,6 +52,8 @@ class Visitors:
 def network_of(host: str) -> str:
     """What counts as one address: an IPv4 address, or an IPv6 network of ``IPV6_PREFIX`` bits.
 
+    All that a proxy may say instead of an address counts as one: ``NOT_AN_ADDRESS``.
+
     Examples
     --------
     >>> network_of("2001:db8:1:2:3:4:5:6")
@@ -59,8 +63,8 @@ def network_of(host: str) -> str:
     """
     try:
         address = ip_address(host.partition("%")[0])
-    except ValueError:  # the name of a proxy's choice
-        return host
+    except ValueError:
+        return NOT_AN_ADDRESS
     if not isinstance(address, IPv6Address):
         return str(address)
     if address.ipv4_mapped:
