@@ -39,8 +39,8 @@ export async function attach({ element, props, watch }, options) {
  * Draw a map in `element`, which holds the HTML of ui/worldmap.py; returns the WorldMap.
  *
  * `changed` receives the pin as JSON, or null, whenever it changes. With `readonly`, no pin can be
- * dropped; `tiles` is the URL template of a raster layer, `leaflet` the address of Leaflet; what the
- * map can do without at first waits for `later`, a promise.
+ * dropped; `tiles` is the URL template of a raster layer, `leaflet` the address of Leaflet; `later`
+ * are the promises for which details wait.
  */
 export async function createMap(element, options, changed) {
   const [parts] = await Promise.all([loadParts(options.leaflet), styleSheet('worldmap.css')]);

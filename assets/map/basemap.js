@@ -158,8 +158,8 @@ function viewOf(map, bounds) {
 
 /** Land, borders and names on a Leaflet map; ``ready`` is kept once the coarse world is drawn. */
 export class BaseMap {
-  /** Names and fine outlines are fetched after `later`, a promise, and when there is leisure. */
-  constructor(map, later) {
+  /** Names and fine outlines are fetched after the promises `later.names` and `later.outlines`. */
+  constructor(map, later = {}) {
     this.map = map;
     this.countries = [];
     this.cities = [];
@@ -175,14 +175,16 @@ export class BaseMap {
     const draw = (context, view) => drawer.draw(context, view);
     this.names = new CanvasLayer({ pane: 'agl-names', padding: 0.2, draw }).addTo(map);
     this.ready = this.show('world-coarse.json');
-    this.ready.then(() => later).then(() => this.complete()).catch((error) => console.error(error));
+    this.ready.then(() => this.complete(later)).catch((error) => console.error(error));
     map.on('zoomend', () => this.loadSmallCities());
   }
 
   /** Names and fine outlines: the map can be used without them. */
-  async complete() {
+  async complete({ names, outlines }) {
+    await names;
     await leisure();
     await this.showNames().catch((error) => console.error(error));
+    await outlines;
     await this.show('world-fine.json', 'low');
   }
 

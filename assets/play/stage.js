@@ -43,13 +43,14 @@ export function begin() {
  *  plays on, and the focus stays where it is. */
 export function attach(element) {
   const { activeElement } = document;
-  const moved = begin().element;
+  const { element: moved, settle } = begin();
   if (element.moveBefore && element.isConnected) element.moveBefore(moved, null);
   else element.append(moved);
   document.getElementById('agl-early')?.remove();
   const { tabId } = activeElement?.dataset ?? {};
   if (moved.contains(activeElement)) activeElement.focus({ preventScroll: true });
   else if (tabId) document.querySelector(`#agl-tabs [role=tab][data-tab-id="${tabId}"]`)?.focus();
+  settle();
 }
 
 /** The token of the player in this browser, or "". */
@@ -68,6 +69,7 @@ class Stage {
       for (const event of ['canplay', 'error']) this.sound.audio.addEventListener(event, done);
       setTimeout(done, SOUND_MS);
     });
+    this.settled = new Promise((done) => { this.settle = done; });
     openTools(find('tools'), this.sound);
     this.share = new Share(find('share'));
     this.clock = new Clock(find('clock'), () => this.answer('timeup'));
@@ -81,7 +83,7 @@ class Stage {
 
   drawMap(options) {
     const { map } = this.parts;
-    this.world = createMap(map, { ...options, later: this.heard }, () => {});
+    this.world = createMap(map, { ...options, later: { names: this.heard, outlines: this.settled } }, () => {});
     this.mapped = this.world.then((world) => world.base.ready);
     this.mapped.catch(() => {}); // told below
     this.world.then((world) => {
@@ -282,10 +284,10 @@ class Stage {
     }
   }
 
-  showSound({ clip, next_clip_url: next, phase }) {
+  showSound({ clip, phase }) {
     if (clip && clip.url !== this.sound.clip?.url) this.sound.load(clip, phase === 'playing');
     if (phase === 'finished') this.sound.audio.pause();
-    this.sound.fetchAhead(next ?? '');
+    this.settled.then(() => this.sound.fetchAhead(this.round.next_clip_url ?? '')); // the page comes first
   }
 
   showButtons({ phase, mode, position, n_clips: n }) {

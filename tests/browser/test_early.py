@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from fastapi import FastAPI
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 import app as app_module
 from tests.browser.conftest import NewPage, running
@@ -48,13 +48,24 @@ def url(app: FastAPI) -> Iterator[str]:
         yield address
 
 
-def hold(page: Page) -> None:
-    """Gradio's first script is asked for, but does not come."""
-    page.route(GRADIO, lambda _: None)
+class Gate:
+    """Holds back Gradio's first files, although they are asked for, until it is opened."""
 
+    def __init__(self, page: Page) -> None:
+        self.held: list[Route] = []
+        self.is_open = False
+        page.route(GRADIO, self._meet)
 
-def let_go(page: Page) -> None:
-    page.unroute(GRADIO)  # what is held goes on
+    def _meet(self, route: Route) -> None:
+        if self.is_open:
+            route.continue_()
+        else:
+            self.held.append(route)
+
+    def open(self) -> None:
+        self.is_open = True
+        for route in self.held:
+            route.continue_()
 
 
 def open_early(page: Page, url: str) -> None:
@@ -64,14 +75,14 @@ def open_early(page: Page, url: str) -> None:
 
 
 def test_a_round_begins_before_gradio_and_goes_on_in_its_tab(page: Page, url: str) -> None:
-    hold(page)
+    gate = Gate(page)
     open_early(page, url)
     drop_pin(page)
     page.click(SUBMIT)
     expect(page.locator(f"{VIEW} .agl-reveal h2")).not_to_be_empty()
     expect(page.locator(NEXT)).to_be_focused()
     sound = page.locator("#agl-sound audio").get_attribute("src")
-    let_go(page)
+    gate.open()
     expect(page.locator(f"{IN_GRADIO} .agl-reveal h2")).to_be_visible()
     expect(page.locator(VIEW)).to_have_count(0)
     expect(page.locator("#agl-play")).to_have_count(1)
@@ -86,12 +97,12 @@ def test_a_round_begins_before_gradio_and_goes_on_in_its_tab(page: Page, url: st
 
 
 def test_the_sound_plays_on_while_gradio_takes_over(page: Page, url: str) -> None:
-    hold(page)
+    gate = Gate(page)
     open_early(page, url)
     page.evaluate(f"() => {{ {WATCH} }}")
     page.wait_for_function("window.audio.currentTime > 0")
     before = page.evaluate("window.audio.currentTime")
-    let_go(page)
+    gate.open()
     expect(page.locator(IN_GRADIO)).to_be_visible()
     page.wait_for_function(f"window.audio.currentTime > {before} || window.audio.ended")
     assert page.evaluate("window.audio === document.querySelector('#agl-sound audio')")
@@ -106,10 +117,10 @@ def test_nothing_moves_when_gradio_takes_over(
     new_page: NewPage, url: str, width: int, height: int, touch: bool
 ) -> None:
     page = new_page(width=width, height=height, touch=touch)
-    hold(page)
+    gate = Gate(page)
     open_early(page, url)
     before = page.evaluate(PLACES)
-    let_go(page)
+    gate.open()
     expect(page.locator(IN_GRADIO)).to_be_visible()
     expect(page.get_by_role("tab", name="About")).to_be_visible()
     assert page.evaluate(PLACES) == before
@@ -119,12 +130,12 @@ def test_nothing_moves_when_gradio_takes_over(
 @pytest.mark.parametrize("theme", ["", "light", "dark"])
 def test_the_theme_is_that_of_gradio(new_page: NewPage, url: str, dark: bool, theme: str) -> None:
     page = new_page(dark=dark)
-    hold(page)
+    gate = Gate(page)
     open_early(page, f"{url}?__theme={theme}" if theme else url)
     is_dark = "document.body.classList.contains('dark')"
     early = page.evaluate(is_dark)
     assert early is (theme == "dark" if theme else dark)
-    let_go(page)
+    gate.open()
     expect(page.locator(IN_GRADIO)).to_be_visible()
     assert page.evaluate(is_dark) is early
 
@@ -160,6 +171,19 @@ def test_gradio_waits_for_the_sound_but_not_for_ever(page: Page, url: str) -> No
     assert clip < min(of_gradio)
 
 
+def test_names_come_before_gradio_and_fine_outlines_after_it(page: Page, url: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    gate = Gate(page)
+    with page.expect_response("**/cities-large.json"):
+        open_early(page, url)
+    assert not any("world-fine" in address for address in asked)
+    with page.expect_response("**/world-fine.json"):
+        gate.open()
+    expect(page.locator('#agl-map [data-outline="world-fine.json"]')).to_be_visible()
+    expect(page.locator(VIEW)).to_have_count(0)
+
+
 def test_a_link_to_another_tab_shows_no_game(page: Page, url: str) -> None:
     page.goto(f"{url}?tab=leaderboard")
     expect(page.locator("#agl-board table").first).to_be_visible()
@@ -171,13 +195,13 @@ def test_a_link_to_another_tab_shows_no_game(page: Page, url: str) -> None:
 
 
 def test_the_first_view_works_with_the_keyboard_and_has_names(page: Page, url: str) -> None:
-    hold(page)
+    gate = Gate(page)
     open_early(page, url)
     expect(page.get_by_role("tab")).to_have_count(4)
     expect(page.get_by_role("tab", name="Play")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_role("tabpanel", name="Play")).to_be_visible()
     page.get_by_role("tab", name="Submit").focus()
-    let_go(page)
+    gate.open()
     expect(page.locator(IN_GRADIO)).to_be_visible()
     expect(page.get_by_role("tab", name="Submit")).to_be_focused()
     page.keyboard.press("Enter")
@@ -186,10 +210,10 @@ def test_the_first_view_works_with_the_keyboard_and_has_names(page: Page, url: s
 
 
 def test_a_tab_pressed_before_gradio_opens_when_it_is_there(page: Page, url: str) -> None:
-    hold(page)
+    gate = Gate(page)
     open_early(page, url)
     page.get_by_role("tab", name="Submit").focus()
     page.keyboard.press("Enter")
     expect(page.locator(VIEW)).to_be_hidden()
-    let_go(page)
+    gate.open()
     expect(page.get_by_role("tab", name="Submit")).to_have_attribute("aria-selected", "true")
