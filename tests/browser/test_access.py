@@ -341,6 +341,25 @@ def test_the_focus_on_the_map_is_seen_on_all_sides(new_page: NewPage, url: str, 
         assert list(seen.getpixel(at)) == accent, at  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("dark", [False, True])
+def test_what_the_browser_draws_in_controls_is_as_dark_as_the_page(
+    new_page: NewPage, url: str, dark: bool
+) -> None:
+    """Steppers of numbers, calendars of dates, scrollbars within the page."""
+    page = new_page(dark=dark)
+    open_tab(page, url, "leaderboard")
+    page.get_by_text("Filters", exact=True).click()
+    for kind in ("number", "date", "checkbox"):
+        field = page.locator(f".agl-controls [type={kind}]").first
+        expect(field).to_have_css("color-scheme", "dark" if dark else "normal")
+
+
+def test_no_scrollbar_covers_the_line_below_the_open_tab(new_page: NewPage, url: str) -> None:
+    page = new_page(width=320)
+    open_tab(page, url, "leaderboard")
+    expect(page.locator("#agl-tabs [role=tablist]").first).to_have_css("scrollbar-width", "none")
+
+
 LARGE_TEXT = """addEventListener('DOMContentLoaded',
   () => document.documentElement.style.setProperty('font-size', '200%', 'important'))"""
 
