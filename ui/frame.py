@@ -86,13 +86,15 @@ def first_head() -> str:
     of_round, of_map = modules(OPENING), modules("worldmap.js")
     rest = [name for name in modules(early.SCRIPT) if name not in (*of_round, *of_map)]
     return "".join(
-        [_run(OPENING), *map(_preload, of_round), page_head(), *map(_preload, rest),
-         _run(early.SCRIPT)]
+        [_run(OPENING, at_once=True), *map(_preload, of_round), page_head(), *map(_preload, rest),
+         _run(early.SCRIPT, at_once=False)]
     )  # fmt: skip
 
 
-def _run(name: str) -> str:
-    return f'<script type="module" async src="{static_url(name)}"></script>'
+def _run(name: str, *, at_once: bool) -> str:
+    """A module that runs as soon as it is here, or else once the page's HTML is here, too."""
+    when = " async" if at_once else ""
+    return f'<script type="module"{when} src="{static_url(name)}"></script>'
 
 
 def _preload(name: str) -> str:

@@ -44,6 +44,8 @@ def test_the_head_loads_all_that_a_round_needs_and_nothing_twice() -> None:
     head = frame.first_head()
     for name in modules(SCRIPT):
         assert head.count(f'"{static_url(name)}"') == (2 if name in (SCRIPT, frame.OPENING) else 1)
+    # an asynchronous script could run before there is a first view
+    assert f'<script type="module" src="{static_url(SCRIPT)}"></script>' in head
     named = [name for name in frame.LATER_SHEETS if static_url(name) in head]
     assert named == []
     assert all(static_url(name) in frame.later_head() for name in frame.LATER_SHEETS)
