@@ -96,12 +96,14 @@ class Endpoints:
         """Publish a prediction file; the result contains the key for withdrawing it.
 
         With ``row``, the id of a submission, and its ``key``, the file goes to that row: it
-        "replaces" its files, or is another "run".
+        "replaces" its files, or is another "run". Sent again with the same header
+        ``Idempotency-Key``, the same is returned and nothing is published.
         """
         if not file:
             raise refused("Give a prediction file: gradio_client.handle_file(path).")
         about = (model, organisation, link, weights, prompt, model_date)
         form = form_of(*about, is_shared, row, key, relation)
+        by = submitter_of(request)
         try:
             done = submit.publish(
                 Path(file).read_bytes(),
@@ -109,13 +111,13 @@ class Endpoints:
                 form,
                 self.board_of(board),
                 max_bytes=max_bytes(self.settings),
-                who=submitter_of(request).who,
+                who=by.who,
+                attempt=by.attempt,
             )
         except UnavailableError:
             raise
         except Agl1kError as error:
             raise refused(str(error)) from None
-        Path(file).unlink(missing_ok=True)  # it is stored now
         return {
             "submission_id": done.submission.submission_id,
             "row_id": done.submission.row_id,

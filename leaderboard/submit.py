@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -16,6 +15,7 @@ from agl1k_core import predictions, scoring
 from agl1k_core.benchmarks import Benchmark
 from agl1k_core.errors import Agl1kError, FileRefusedError, Problem, UnavailableError
 from agl1k_core.scoring import PAPER, SCORER_VERSION, STRICT, Evaluation
+from leaderboard.attempts import Claim, attempt_problem, claim, random_claim
 from leaderboard.board import Board
 from leaderboard.plausibility import SEALED_HOLD, implausible
 from leaderboard.reports import Report
@@ -90,16 +90,20 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A stored submission; ``withdraw_key`` is shown here and never again.
+    """A stored submission; only the attempt that published it can have ``withdraw_key`` again.
 
-    It is empty for a file that went to an existing row, whose key stays as it is. ``held`` says why
-    it is not on the board before a moderator has looked at it, or is empty.
+    The key is empty for a file that went to an existing row, whose key stays as it is. ``held``
+    says why it is not on the board before a moderator has looked at it, or is empty. ``again``
+    means that it had been published before by the same attempt, and ``changed`` names the fields
+    that were different then.
     """
 
     submission: Submission
     withdraw_key: str
     held: str = ""
     warnings: tuple[Problem, ...] = ()
+    again: bool = False
+    changed: tuple[str, ...] = ()
 
 
 def dry_run(data: bytes, name: str, board: Board, *, max_bytes: int, who: str = "") -> Report:
@@ -187,28 +191,84 @@ def publish(
     now: datetime | None = None,
     owner: str = "",
     who: str = "",
+    attempt: str = "",
 ) -> Published:
     """Score a file and put it on the board, by the strict protocol.
 
     ``owner`` is the Hub name of the signed-in visitor, or "". ``who`` is whom the quota counts, if
-    nobody is signed in. A result that is too good to be an answer is held for a moderator. Raises
-    ``FileRefusedError`` with
-    every problem of file and fields, or ``Agl1kError`` if the same file is already on the board.
+    nobody is signed in. A result that is too good to be an answer is held for a moderator. The same
+    ``attempt`` with the same file and model publishes nothing, but returns the same again. Raises
+    ``FileRefusedError`` with every problem of file and fields, or ``Agl1kError`` if the same file
+    is already on the board.
     """
     form = form.stripped()
+    wrong = [problem for problem in (attempt_problem(attempt),) if problem]
+    claimed, found = _claimed("" if wrong else attempt, data, form, board)
+    if found is not None:
+        return _again(found, claimed, data, form, board)
     report = dry_run(data, name, board, max_bytes=max_bytes, who=owner or who)
-    wrong = form_problems(form)
+    wrong += form_problems(form)
     if not report.accepted and not report.problems:
         wrong.append(Problem(report.message.rstrip("."), "Then submit the file again"))
     if wrong or report.strict is None:
         total = len(wrong) + (report.n_problems if report.problems else 0)
         raise FileRefusedError("The submission", [*wrong, *report.problems], total)
-    submission = _submission(report, report.strict, form, owner, now or datetime.now(UTC))
+    submission = _submission(
+        claimed.submission_id, report, report.strict, form, owner, now or datetime.now(UTC)
+    )
     with board.scored_already(submission.submission_id, report.strict):
         key = board.submissions.publish(
-            submission, data, who=owner or who, hold=report.hold, key=form.to.key
-        )
+            submission, data, who=owner or who, hold=report.hold, key=form.to.key,
+            new_key=claimed.key,
+        )  # fmt: skip
         return Published(submission, key, report.hold, report.warnings)
+
+
+def _claimed(
+    attempt: str, data: bytes, form: Form, board: Board
+) -> tuple[Claim, Submission | None]:
+    """Id and key for a file and its model, and what the same attempt has published before.
+
+    What is withdrawn may be published again.
+    """
+    if not attempt:
+        return random_claim(), None
+    of = (board.slug, _hash_of(board), hashlib.sha256(data).hexdigest(), form.model)
+    number = 0
+    while True:
+        made = claim(attempt, *of, number=number)
+        found = board.submissions.get(made.submission_id)
+        if found is None or found.withdrawn_utc is None:
+            return made, found
+        number += 1
+
+
+def _hash_of(board: Board) -> str:
+    return board.benchmark.content_hash if board.benchmark else ""
+
+
+def _again(found: Submission, claimed: Claim, data: bytes, form: Form, board: Board) -> Published:
+    """What was published before, once more."""
+    assert board.benchmark is not None, "something was published on this board"
+    held = board.submissions.moderation.standing_of("submission", found.submission_id).shown
+    return Published(
+        found,
+        "" if found.series else claimed.key,
+        held.reason if held and held.action == "hold" else "",
+        predictions.read_predictions(data, board.benchmark, name=found.file_name).warnings,
+        again=True,
+        changed=_changed(found, form),
+    )
+
+
+def _changed(found: Submission, form: Form) -> tuple[str, ...]:
+    names = ("organisation", "link", "weights", "prompt", "model_date", "is_shared")
+    changed = [name for name in names if getattr(found, name) != getattr(form, name)]
+    row = [] if (found.series, found.relation) == (form.to.row_id, form.to.relation) else ["row"]
+    return tuple(_LABELS.get(name, name) for name in changed + row)
+
+
+_LABELS = {"model_date": "date of the model", "is_shared": "whether others may download it"}
 
 
 def withdraw(store: SubmissionStore, submission_id: str, key: str, owner: str = "") -> str:
@@ -268,10 +328,10 @@ def _same(a: float, b: float) -> bool:
 
 
 def _submission(
-    report: Report, scored: Evaluation, form: Form, owner: str, now: datetime
+    submission_id: str, report: Report, scored: Evaluation, form: Form, owner: str, now: datetime
 ) -> Submission:
     return Submission(
-        submission_id=uuid.uuid4().hex,
+        submission_id=submission_id,
         benchmark=scored.benchmark,
         benchmark_hash=scored.benchmark_hash,
         model=form.model,

@@ -11,6 +11,7 @@ import gradio as gr
 from agl1k_core.errors import Agl1kError, UnavailableError
 from leaderboard import render
 from leaderboard.api import Boards
+from leaderboard.attempts import HEADER
 from leaderboard.reports import Report
 from leaderboard.scoring_queue import ScoringQueue
 from leaderboard.submit import (
@@ -60,10 +61,11 @@ class Outcome:
 @dataclass(frozen=True)
 class Submitter:
     """Who publishes: ``owner`` is the Hub name that signed in, or ""; ``session`` is that of the
-    page, which only the quota sees."""
+    page, which only the quota sees; ``attempt`` is the one that the page named."""
 
     owner: str = ""
     session: str = ""
+    attempt: str = ""
 
     @property
     def who(self) -> str:
@@ -74,7 +76,10 @@ class Submitter:
 
 def submitter_of(request: gr.Request | None, profile: gr.OAuthProfile | None = None) -> Submitter:
     """Who sent a request."""
-    return Submitter(login.name_of(profile), (request.session_hash or "") if request else "")
+    owner = login.name_of(profile)
+    if request is None:
+        return Submitter(owner)
+    return Submitter(owner, request.session_hash or "", request.headers.get(HEADER, ""))
 
 
 def publish_upload(
@@ -85,20 +90,20 @@ def publish_upload(
     form: Form,
     by: Submitter = Submitter(),
 ) -> Outcome:
-    """Publish an uploaded file, and delete the upload."""
+    """Publish an uploaded file. The upload stays for another try, as long as others do."""
     file, most = Path(path), max_bytes(settings)
     try:
         data = file.read_bytes()
         published = publish(
-            data, file.name, form, boards[slug], max_bytes=most, owner=by.owner, who=by.who
-        )
+            data, file.name, form, boards[slug],
+            max_bytes=most, owner=by.owner, who=by.who, attempt=by.attempt,
+        )  # fmt: skip
     except UnavailableError:
         raise
     except Agl1kError as error:
         return not_published(error)
     except OSError:
         return not_published(Agl1kError(_GONE))
-    file.unlink(missing_ok=True)  # it is stored now
     return Outcome(receipt=render.published_page(published, boards[slug]))
 
 

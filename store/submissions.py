@@ -86,15 +86,23 @@ class SubmissionStore:
         self.moderation = ModerationLog(database)
 
     def publish(
-        self, submission: Submission, file: bytes, *, who: str = "", hold: str = "", key: str = ""
+        self,
+        submission: Submission,
+        file: bytes,
+        *,
+        who: str = "",
+        hold: str = "",
+        key: str = "",
+        new_key: str = "",
     ) -> str:
         """Put a submission and its file on the board; returns the key that withdraws its row.
 
         With a reason to ``hold`` it, the board shows it after an operator restored it. ``who``
-        stands for the submitter in quotas and is not stored. Only the key's hash is stored, so it
-        cannot be returned again. A submission with a ``series`` joins that row, if ``key`` is the
+        stands for the submitter in quotas and is not stored. The key is ``new_key``, or random;
+        only its hash is stored. A submission with a ``series`` joins that row, if ``key`` is the
         row's or its owner was signed in as the submission's ``owner``; the row's key stays as it
-        is, and "" is returned.
+        is, and "" is returned. A submission that is there already, with the same id and key, was
+        sent twice and is stored once.
 
         Raises ``Agl1kError`` if the same file is already published for the same model, or the
         submission may not join the row; ``ValueError`` if the size does not match the file. The
@@ -103,7 +111,7 @@ class SubmissionStore:
         if len(file) != submission.file_bytes:
             raise ValueError("file_bytes is not the size of the file")
         self._admit(who)
-        new_key = "" if submission.series else secrets.token_urlsafe(24)
+        new_key = "" if submission.series else new_key or secrets.token_urlsafe(24)
         values = {field.name: getattr(submission, field.name) for field in fields(submission)}
         content = {
             "submission_id": submission.submission_id,
@@ -116,6 +124,8 @@ class SubmissionStore:
                 else _key_hash(new_key)
             )
             if not self._database.insert_new(connection, submissions, values):
+                if _is_there(connection, values):
+                    return new_key
                 raise Agl1kError(_already_there(connection, submission))
             connection.execute(insert(submission_files), content)
             if hold:
@@ -248,6 +258,15 @@ def _may_withdraw(connection: Connection, submission_id: str, key: str, owner: s
 
 def _key_hash(key: str) -> str:
     return hashlib.sha256(key.strip().encode("utf-8", "replace")).hexdigest()
+
+
+def _is_there(connection: Connection, new: Mapping[str, Any]) -> bool:
+    """Whether the same submission, with the same key, was sent before."""
+    same = ("submission_id", "file_sha256", "withdraw_key_sha256")
+    query = select(submissions.c.sequence).where(
+        *(submissions.c[name] == new[name] for name in same), submissions.c.withdrawn_utc.is_(None)
+    )
+    return connection.execute(query).first() is not None
 
 
 def _already_there(connection: Connection, new: Submission) -> str:

@@ -209,6 +209,9 @@ def submit(
     private: Annotated[
         bool, typer.Option("--private", help="Others may not download the predictions.")
     ] = False,
+    attempt: Annotated[
+        str, typer.Option("--attempt", help="Go on with one whose answer was lost, which named it.")
+    ] = "",
 ) -> None:
     """Publish a prediction file on a server's board, after a dry run."""
     sent = models.submittable(file)
@@ -224,7 +227,7 @@ def submit(
         if dry_run:
             say("Nothing was published: this was a dry run.")
             return
-        done = boards.publish(sent, board, card)
+        done = boards.publish(sent, board, card, attempt)
     say(
         f"{card.model} ({card.weights} weights) is on the board {done['board']}: submission "
         f"{done['submission_id']}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
@@ -27,8 +28,8 @@ from agl1k_core.models.provenance import bundled, provenance_beside
 from agl1k_core.models.results import PREDICTIONS
 
 _API = "gradio_api"
-#: Servers answer a call that went wrong, such as a refused file, with 500 and the reason.
-_BUSY = RETRIED_STATUSES - {500}
+#: Names a try to publish; the server answers it once more if it is sent again.
+_ATTEMPT = "Idempotency-Key"
 PATIENCE = Patience(read_s=120.0, attempts=4, longest_wait_s=10.0)
 
 
@@ -139,20 +140,28 @@ class BoardServer:
         report: Mapping[str, Any] = self._tried(self._dry_run, file, board)
         return report
 
-    def publish(self, file: Submittable, board: str, card: ModelCard) -> Mapping[str, Any]:
+    def publish(
+        self, file: Submittable, board: str, card: ModelCard, attempt: str = ""
+    ) -> Mapping[str, Any]:
         """Publish a file; the result has its id and the key that withdraws it.
 
-        Raises ``Agl1kError``. After a failure in between, the file may be on the board, so
-        publishing is not tried again by itself.
+        Trying again by the same ``attempt``, a random text, publishes nothing twice and has the
+        same result. Raises ``Agl1kError``, which names the attempt if the file may be on the board.
         """
+        attempt = attempt or secrets.token_urlsafe(24)
         uploaded = self._tried(self._upload, file)
+        given = [uploaded, board, *astuple(card)]
         try:
-            return self._call("publish", [uploaded, board, *astuple(card)])
+            published: Mapping[str, Any] = retrying(self.patience)(
+                self._call, "publish", given, {_ATTEMPT: attempt}
+            )
         except TransientError as error:
             raise Agl1kError(
-                f"{self.host} {error} while publishing. Look at the board whether "
-                f"{card.model!r} is there before you submit it again."
+                f"{self.host} was tried {self.patience.tries} and {error}. {card.model!r} may be "
+                f"on the board or not. Submit it again with --attempt {attempt} to publish it, or "
+                "to have its withdrawal key if it is there."
             ) from None
+        return published
 
     def _tried(self, act: Any, *given: Any) -> Any:
         try:
@@ -173,8 +182,10 @@ class BoardServer:
         kind = {"_type": "gradio.FileData"}
         return {"path": sent[0], "orig_name": file.name, "meta": kind}
 
-    def _call(self, name: str, inputs: Sequence[object]) -> Mapping[str, Any]:
-        told = self._posted(f"run/{name}", json={"data": inputs})
+    def _call(
+        self, name: str, inputs: Sequence[object], headers: Mapping[str, str] | None = None
+    ) -> Mapping[str, Any]:
+        told = self._posted(f"run/{name}", json={"data": inputs}, headers=headers)
         outputs = told.get("data") if isinstance(told, Mapping) else None
         if not isinstance(outputs, list) or not outputs or not isinstance(outputs[0], Mapping):
             raise Agl1kError(_not_a_board(self.address))
@@ -184,15 +195,17 @@ class BoardServer:
         url = f"{self.address.rstrip('/')}/{_API}/{path}"
         with network_errors():
             response = self._client.post(url, **content)
-        if response.status_code in _BUSY:
+        told = _json(response)
+        said = told.get("error") if isinstance(told, Mapping) else None
+        # servers answer a call that went wrong, such as a refused file, with 500 and the reason
+        is_refusal = response.status_code == 500 and isinstance(said, str)
+        if response.status_code in RETRIED_STATUSES and not is_refusal:
             raise TransientError(
                 f"answered {response.status_code}: {words_of(response.text)}",
                 retry_after_s=retry_after_s(response),
             )
-        told = _json(response)
         if response.is_success:
             return told
-        said = told.get("error") if isinstance(told, Mapping) else None
         if response.status_code == 404 or not isinstance(said, str):
             raise Agl1kError(_not_a_board(self.address))
         raise Agl1kError(said)

@@ -19,11 +19,15 @@ from typer.testing import CliRunner, Result
 
 from agl1k_core.benchmarks import read_published
 from agl1k_core.cli.main import app as agl1k
+from agl1k_core.errors import Agl1kError
+from agl1k_core.http import Patience
+from agl1k_core.models import BoardServer, ModelCard, submittable
 from leaderboard.api import leaderboard_router
 from leaderboard.board import Board
 from leaderboard.client_api import build_endpoints
 from leaderboard.scoring_queue import ScoringQueue
 from store.database import Database
+from tests.support.faulty_proxy import Fault, answer, faulty_proxy
 from tests.support.served import served
 from tests.support.toy_board import SHARED, make_benchmark, make_board, prediction_file
 from tests.support.waiting import PATIENCE_S
@@ -220,3 +224,56 @@ def test_no_path_of_the_server_can_be_named(client: Client, tmp_path: Path) -> N
 def test_mistakes_are_answered(client: Client, call: dict[str, str], message: str) -> None:
     with pytest.raises(Exception, match=message):
         client.predict(**call)
+
+
+HASTY = Patience(read_s=PATIENCE_S, attempts=3, first_wait_s=0.01, longest_wait_s=0.02)
+
+
+def n_rows(url: str, model: str) -> int:
+    query: dict[str, str] = {"board": "toy", "search": model}
+    return len(httpx.get(f"{url}api/leaderboard", params=query).json()["rows"])
+
+
+@pytest.mark.parametrize("fault", [Fault("lose"), Fault("cut"), answer(502), answer(500)])
+def test_a_lost_answer_to_publishing_is_asked_for_again(
+    url: str, toy_file: Path, fault: Fault
+) -> None:
+    model = f"After {fault.kind} {fault.status}"
+    with faulty_proxy(url) as proxy, BoardServer(proxy.url, HASTY) as server:
+        proxy.fail("/run/publish", fault, times=2)
+        done = server.publish(submittable(toy_file), "toy", ModelCard(model, weights="open"))
+        assert len(proxy.failed("/run/publish")) == 2
+    assert n_rows(url, model) == 1
+    data = [done["submission_id"], done["withdraw_key"]]
+    httpx.post(f"{url}gradio_api/run/withdraw", json={"data": data}).raise_for_status()
+    assert n_rows(url, model) == 0
+
+
+def test_what_became_of_publishing_is_told_and_can_be_asked_for_later(
+    url: str, toy_file: Path
+) -> None:
+    card = ModelCard("Nobody knows", weights="open")
+    with faulty_proxy(url) as proxy:
+        proxy.fail("/run/publish", Fault("lose"))
+        lost = BoardServer(proxy.url, HASTY)
+        with lost, pytest.raises(Agl1kError, match="may be on the board or not") as told:
+            lost.publish(submittable(toy_file), "toy", card)
+    attempt = re.search(r"--attempt (\S+)", str(told.value))
+    assert attempt is not None
+    assert n_rows(url, "Nobody knows") == 1
+    given = ["submit", str(toy_file), "--server", url, "--board", "toy", "--model", card.model]
+    given += ["--weights", "open", "--attempt", attempt[1]]
+    found = CliRunner().invoke(agl1k, given)
+    assert re.search(r"Withdrawal key, shown only once: \S+", found.stdout), found.stderr
+    assert n_rows(url, "Nobody knows") == 1
+
+
+def test_programs_can_name_their_attempts_too(url: str, toy_file: Path) -> None:
+    named = Client(url, verbose=False, headers={"Idempotency-Key": "nobody guesses this text"})
+    file = handle_file(toy_file)
+    done = [
+        named.predict(file=file, board="toy", **about("Named"), api_name="/publish")
+        for _ in range(2)
+    ]
+    assert done[0]["withdraw_key"] == done[1]["withdraw_key"]
+    assert n_rows(url, "Named") == 1

@@ -18,10 +18,11 @@ from agl1k_core.benchmarks import read_published
 from agl1k_core.errors import Agl1kError, FileRefusedError
 from agl1k_core.scoring import Evaluation
 from leaderboard.board import Board
-from leaderboard.render import question_page, report_page
+from leaderboard.render import published_page, question_page, report_page
 from leaderboard.reports import Report
 from leaderboard.submit import (
     Form,
+    Place,
     differences,
     dry_run,
     form_problems,
@@ -348,3 +349,77 @@ def test_the_real_file_gives_the_strict_and_the_published_numbers(
     }  # fmt: skip
     assert report.paper.metrics["distance_km"] == pytest.approx(5476.83, abs=0.005)
     assert math.isfinite(report.strict.intervals["distance_km"].low)
+
+
+ATTEMPT = "a text that nobody guesses"
+
+
+def test_the_same_attempt_publishes_once_and_gets_the_same_receipt(board: Board) -> None:
+    assert board.benchmark is not None
+    data = prediction_file(board.benchmark, 1.0)
+    first = publish(data, "x.json", GOOD, board, max_bytes=MAX_BYTES, attempt=ATTEMPT)
+    admit = Mock(side_effect=Agl1kError("too many"))
+    board.submissions._admit = admit
+    again = publish(data, "y.json", GOOD, board, max_bytes=MAX_BYTES, attempt=ATTEMPT)
+    assert (again.submission.submission_id, again.withdraw_key) == (
+        first.submission.submission_id,
+        first.withdraw_key,
+    )
+    assert (first.again, again.again, again.changed) == (False, True, ())
+    assert "nothing was published twice" in published_page(again, board)
+    assert "nothing was published twice" not in published_page(first, board)
+    assert len(board.submissions.list(board.slug)) == 1
+    admit.assert_not_called()  # it is not counted again
+
+
+def test_what_was_changed_after_a_lost_answer_is_named(board: Board) -> None:
+    assert board.benchmark is not None
+    data = prediction_file(board.benchmark, 1.0)
+    first = publish(data, "x.json", GOOD, board, max_bytes=MAX_BYTES, attempt=ATTEMPT)
+    other = replace(GOOD, link="https://example.org", to=Place("a row", "", "run"))
+    again = publish(data, "x.json", other, board, max_bytes=MAX_BYTES, attempt=ATTEMPT)
+    assert again.withdraw_key == first.withdraw_key
+    assert "not part of it: link, row." in published_page(again, board)
+
+
+def test_another_attempt_file_or_model_is_another_submission(board: Board) -> None:
+    assert board.benchmark is not None
+    data = prediction_file(board.benchmark, 1.0)
+    given: dict[str, Any] = {"max_bytes": MAX_BYTES, "attempt": ATTEMPT}
+    first = publish(data, "x.json", GOOD, board, **given)
+    renamed = publish(data, "x.json", replace(GOOD, model="Another"), board, **given)
+    changed = publish(prediction_file(board.benchmark, 2.0), "x.json", GOOD, board, **given)
+    keys = {done.withdraw_key for done in (first, renamed, changed)}
+    assert len(keys) == len(board.submissions.list(board.slug)) == 3
+    for attempt in ("", ATTEMPT + "!"):
+        with pytest.raises(Agl1kError, match="already published"):
+            publish(data, "x.json", GOOD, board, max_bytes=MAX_BYTES, attempt=attempt)
+
+
+def test_what_was_withdrawn_can_be_published_again_by_the_same_attempt(board: Board) -> None:
+    assert board.benchmark is not None
+    data = prediction_file(board.benchmark, 1.0)
+    ids = []
+    for _ in range(3):
+        done = publish(data, "x.json", GOOD, board, max_bytes=MAX_BYTES, attempt=ATTEMPT)
+        withdraw(board.submissions, done.submission.submission_id, done.withdraw_key)
+        ids.append(done.submission.submission_id)
+    assert len(set(ids)) == 3
+    assert board.submissions.list(board.slug) == []
+
+
+def test_an_attempt_that_others_could_guess_is_refused(board: Board) -> None:
+    assert board.benchmark is not None
+    data = prediction_file(board.benchmark, 1.0)
+    with pytest.raises(FileRefusedError, match="20 to 200 random characters"):
+        publish(data, "x.json", GOOD, board, max_bytes=MAX_BYTES, attempt="1")
+    assert board.submissions.list(board.slug) == []
+
+
+def test_a_held_submission_is_held_in_its_second_receipt_too(board: Board) -> None:
+    assert board.benchmark is not None
+    perfect = prediction_file(board.benchmark, 0.0)
+    first = publish(perfect, "x.json", GOOD, board, max_bytes=MAX_BYTES, attempt=ATTEMPT)
+    again = publish(perfect, "x.json", GOOD, board, max_bytes=MAX_BYTES, attempt=ATTEMPT)
+    assert first.held
+    assert again.held == first.held

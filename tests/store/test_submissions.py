@@ -234,3 +234,15 @@ def test_a_row_of_an_unknown_kind_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=f"ck_submissions_{next(iter(changed))}"):
         store.publish(submission(**changed), FILE)
+
+
+def test_a_submission_that_is_sent_twice_is_stored_once(store: SubmissionStore) -> None:
+    sent = submission(submission_id="s")
+    assert store.publish(sent, FILE, new_key="a key") == "a key"
+    assert store.publish(sent, FILE, new_key="a key") == "a key"
+    assert len(store.everything()) == 1
+    with pytest.raises(Agl1kError, match="Submission id s is taken"):
+        store.publish(submission(submission_id="s", model="Other"), FILE, new_key="another")
+    assert store.withdraw("s", "a key")
+    with pytest.raises(Agl1kError, match="Submission id s is taken"):
+        store.publish(sent, FILE, new_key="a key")
