@@ -1,6 +1,7 @@
 // The board in the browser: it gets HTML from the server, updates the page's address, opens rows.
 // Every view has an address, so that a reload, a bookmark or a shared link shows the same.
 import { copy } from './copying.js';
+import { LOST, Problem, problemOf, reach } from './reach.js';
 
 const SEARCH_PAUSE_MS = 150;
 const ONE_VALUE = ['board', 'subset', 'rank_by', 'search', 'weights', 'min_coverage', 'as_of'];
@@ -26,6 +27,15 @@ function fragment(html) {
   const template = document.createElement('template');
   template.innerHTML = html;
   return template.content.firstElementChild;
+}
+
+/** The board as a query shows it; a `Problem` is thrown. */
+async function pageOf(query, signal) {
+  const answer = await reach(api(`page?${query}`), { signal });
+  if (!answer.ok) throw problemOf(answer, await answer.json().catch(() => null));
+  const page = fragment(await answer.text().catch(() => ''));
+  if (!page?.matches('.agl-board')) throw new Problem(LOST, 0);
+  return page;
 }
 
 class BoardPage {
@@ -66,14 +76,14 @@ class BoardPage {
 
   async show({ whole = false, address = false } = {}) {
     this.request?.abort();
-    this.request = new AbortController();
+    const { signal } = this.request = new AbortController();
     const first = !this.board;
     try {
-      const answer = await fetch(api(`page?${this.query}`), { signal: this.request.signal });
-      if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-      this.put(fragment(await answer.text()), whole);
-    } catch (error) {
-      if (error.name !== 'AbortError') this.failed(error);
+      const page = await pageOf(this.query, signal);
+      if (signal.aborted) return;
+      this.put(page, whole);
+    } catch (problem) {
+      if (!signal.aborted) this.failed(problem);
       return;
     }
     this.query = new URLSearchParams(this.board.dataset.query);
@@ -99,9 +109,9 @@ class BoardPage {
     if (open) current.querySelector(`tr [data-open="${CSS.escape(open)}"]`)?.focus();
   }
 
-  failed(error) {
+  failed({ message }) {
     const note = fragment('<div class="agl-error" role="alert"><strong>The board could not be loaded.</strong> <span></span> <button type="button" class="agl-link" data-again>Try again</button></div>');
-    note.querySelector('span').textContent = `${error.message}.`;
+    note.querySelector('span').textContent = message;
     (this.board?.querySelector('.agl-results') ?? this.host).replaceChildren(note);
   }
 

@@ -26,6 +26,11 @@ Shown = dict[Any, Any]
 
 MAX_LINES = 400
 _FARTHEST_KM = 20_040.0
+#: Needs no server: hides the details, and empties them and the comparison.
+_CLOSE = """() => {
+  const update = (values) => ({ __type__: "update", ...values });
+  return [update({ visible: false }), "", update({ value: "", visible: false })];
+}"""
 _HOST = '<div class="agl-board-host"><p class="agl-muted">Loading the board…</p></div>'
 
 
@@ -166,15 +171,9 @@ def build_leaderboard(boards: Boards, *, tiles: str = "") -> None:
     def on_compare(event: gr.EventData) -> Shown:
         return show_comparison(_asked(event))
 
-    def on_close() -> Shown:
-        return {
-            behind: gr.update(visible=False),
-            detail: "",
-            comparison: gr.update(value="", visible=False),
-        }
-
     everything = [behind, detail, histogram, error_lines, comparison, curves]
-    table.select(on_open, None, everything, **QUIET)
-    detail.submit(on_compare, None, [comparison, curves], **QUIET)
+    # the latest row counts, also while an earlier one is awaited
+    table.select(on_open, None, everything, trigger_mode="multiple", **QUIET)
+    detail.submit(on_compare, None, [comparison, curves], trigger_mode="multiple", **QUIET)
     for closing in (table.clear, detail.clear):
-        closing(on_close, None, [behind, detail, comparison], **QUIET)
+        closing(None, None, [behind, detail, comparison], js=_CLOSE, **QUIET)

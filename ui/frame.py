@@ -104,7 +104,7 @@ def _preload(name: str) -> str:
 def later_head() -> str:
     """Tags for what only Gradio's components need; beside a first view, they come with Gradio."""
     tags = [f'<link rel="stylesheet" href="{static_url(name)}">' for name in LATER_SHEETS]
-    tags += [f'<script src="{static_url(name)}" defer></script>' for name in LATER_SCRIPTS]
+    tags += [f'<script type="module" src="{static_url(name)}"></script>' for name in LATER_SCRIPTS]
     return "".join(tags)
 
 

@@ -14,7 +14,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -239,15 +239,18 @@ async def _uploaded(uploads: Uploads, request: Request) -> Response:
         async with uploads.arriving(request) as counted:
             names = await _kept(uploads, counted)
     except FullError as error:
-        told = {"Retry-After": "60", "Connection": "close"}
-        return PlainTextResponse(str(error), 503, headers=told)
+        return _unavailable(str(error), {"Retry-After": "60", "Connection": "close"})
     except MultiPartException as error:
         return PlainTextResponse(f"{_NO_FILE} {error.message}", 400)
     except ClientDisconnect:
         return Response(status_code=400)
     except OSError as error:
-        return PlainTextResponse(f"The file could not be stored: {error.strerror}.", 503)
+        return _unavailable(f"The file could not be stored: {error.strerror}.", {})
     return names
+
+
+def _unavailable(sentence: str, headers: Mapping[str, str]) -> Response:
+    return JSONResponse({"error": sentence, "detail": sentence}, 503, headers=headers)
 
 
 async def _kept(uploads: Uploads, request: Request) -> Response:

@@ -7,6 +7,7 @@ const EVERY_S = 3;
 //: Once all are done, there is only the next round to wait for.
 const LATER_S = 8;
 const TROUBLED_S = 15;
+const OLD = 'These standings are from before. ';
 const points = (number) => number.toLocaleString('en');
 
 addSheet('rooms.css');
@@ -31,7 +32,9 @@ export class Standings {
   /** `playerOf` returns the player's token; `join(code)` joins the room's next round, `begin` begins it. */
   constructor(box, { playerOf, join, begin }) {
     Object.assign(this, { box, playerOf, join, begin, room: null, waiting: null, turn: 0 });
+    this.told = make('div');
     document.addEventListener('visibilitychange', () => this.look());
+    addEventListener('online', () => this.look());
   }
 
   /** Show the room of a round; nothing, if it is in none. */
@@ -66,16 +69,24 @@ export class Standings {
     const { code, game } = this.room;
     try {
       const news = await lookIfChanged(`room?code=${code}&game=${game}`, this.playerOf(), this.tag);
+      if (isCurrent()) this.say('');
       if (news && isCurrent()) {
         Object.assign(this, { tag: news.tag, found: news.content });
         this.show();
       }
       return this.found?.is_over ? LATER_S : EVERY_S;
     } catch (problem) {
-      if (problem.passes) return TROUBLED_S;
-      if (isCurrent()) tell(this.box, problem.message);
-      return null;
+      if (isCurrent()) this.say(problem.passes ? `${problem.message} ${this.found ? OLD : ''}The page looks again by itself.` : problem.message);
+      return problem.passes ? Math.max(TROUBLED_S, problem.wait_s ?? 0) : null;
     }
+  }
+
+  /** Say a sentence below the standings, once; "" takes it back. */
+  say(sentence) {
+    if (this.told.isConnected && this.told.textContent === sentence) return;
+    tell(this.told, sentence);
+    if (sentence) this.box.append(this.told);
+    else this.told.remove();
   }
 
   show() {

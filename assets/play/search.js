@@ -1,7 +1,9 @@
 // Finding a place by its name: a field over the map, and the places that the server finds.
+import { jsonOf, reach } from '../reach.js';
 import { make } from './dom.js';
 
 const PAUSE_MS = 150;
+const PATIENCE_MS = 20_000;
 
 /** A field in `box`; `goTo(latitude, longitude, across, name)` shows a place on the map. */
 export class Search {
@@ -23,7 +25,7 @@ export class Search {
 
   listen() {
     const { field, list } = this;
-    field.addEventListener('focus', () => find(''), { once: true }); // the server gets ready
+    field.addEventListener('focus', () => find('').catch(() => {}), { once: true }); // the server gets ready
     field.addEventListener('input', () => {
       clearTimeout(this.waiting);
       this.waiting = setTimeout(() => this.look(), PAUSE_MS);
@@ -40,13 +42,14 @@ export class Search {
   async look() {
     const text = this.field.value.trim();
     const turn = this.asked += 1;
-    const found = text ? await find(text) : [];
+    let problem = null;
+    const found = text ? await find(text).catch((why) => { problem = why; return []; }) : [];
     if (turn !== this.asked) return; // something else was typed meanwhile
-    if (!found) return this.say('The search cannot be reached. Find the place on the map.');
     this.found = found;
     this.list.replaceChildren(...found.map(optionOf));
     this.choose(-1);
     this.open(found.length > 0);
+    if (problem) return this.say(`${problem.message} Press Enter to search again, or find the place on the map.`);
     this.say(!text ? '' : found.length ? `${found.length} place${found.length > 1 ? 's' : ''}` : `No place is called “${text}”.`);
   }
 
@@ -103,14 +106,10 @@ export class Search {
   }
 }
 
-/** The places whose names begin with a text; null if the server cannot be reached. */
+/** The places whose names begin with a text; a `Problem` is thrown. */
 async function find(text) {
-  try {
-    const answer = await fetch(new URL(`api/places?q=${encodeURIComponent(text)}`, document.baseURI));
-    return answer.ok ? await answer.json() : null;
-  } catch {
-    return null;
-  }
+  const address = new URL(`api/places?q=${encodeURIComponent(text)}`, document.baseURI);
+  return jsonOf(await reach(address, {}, { patience_ms: PATIENCE_MS }));
 }
 
 function optionOf({ name, where }, number) {

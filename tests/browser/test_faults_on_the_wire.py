@@ -14,6 +14,7 @@ import app as app_module
 from tests.browser.conftest import running
 from tests.browser.test_play import AGAIN, NEXT, SUBMIT, drop_pin, open_game, steps_done
 from tests.support.faulty_proxy import Fault, FaultyProxy, answer, faulty_proxy
+from tests.support.hasty import HASTY, heal
 from tests.support.waiting import eventually
 from web.settings import Settings
 
@@ -25,19 +26,6 @@ REFUSED, UPLOAD, LOST, CUT, HANGS, MUTE = (
 NOT_STORED = "Your guess is not stored yet; your pin stays."
 WAS_STORED = "The connection was lost, but your guess was stored."
 NO_ANSWER = re.compile(r"The server cannot be reached\.|The connection was lost\.")
-#: The page waits for less long, but still a second before it tries again. From `isPatient` on, it
-#: waits for answers as long as ever: a busy machine is slow.
-HASTY = """
-const [interval, later] = [setInterval, setTimeout];
-AbortSignal.timeout = (ms) => {
-  const controller = new AbortController();
-  later(() => window.isPatient || controller.abort(), 4000);
-  later(() => controller.abort(), ms);
-  return controller.signal;
-};
-window.setInterval = (call, ms, ...given) => interval(call, ms / 10, ...given);
-window.setTimeout = (call, ms, ...given) => later(call, ms > 5000 ? ms / 10 : ms, ...given);
-"""
 
 
 @pytest.fixture(scope="module")
@@ -65,13 +53,6 @@ def stored(app: FastAPI) -> int:
 
 def alarm(page: Page) -> Locator:
     return page.locator("#agl-message [role=alert]")
-
-
-def heal(page: Page, proxy: FaultyProxy) -> None:
-    """Forward everything from now on, and have the page wait for it."""
-    proxy.heal()
-    page.add_init_script("window.isPatient = true")  # after a reload, too
-    page.evaluate("window.isPatient = true")
 
 
 def expect_game(page: Page) -> None:

@@ -143,10 +143,20 @@ class FaultyProxy:
         except OSError:
             _reset(writer)
             return
-        with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            await _Connection(self, (reader, writer), server).run()
-        for each in (writer, server[1]):
-            each.close()
+        except asyncio.CancelledError:
+            writer.transport.abort()
+            raise
+        try:
+            with suppress(OSError, asyncio.IncompleteReadError):
+                await _Connection(self, (reader, writer), server).run()
+            for each in (writer, server[1]):
+                each.close()
+                with suppress(OSError):
+                    await each.wait_closed()
+        except asyncio.CancelledError:
+            for each in (writer, server[1]):
+                each.transport.abort()
+            raise
 
 
 class _Later:
@@ -238,8 +248,11 @@ class _Connection:
 
     async def cut(self, data: bytes) -> None:
         while _END_OF_HEAD not in data or data.endswith(_END_OF_HEAD):
-            data += await self.answers.read(_PACKET)
-        head, body = data.split(_END_OF_HEAD, 1)
+            more = await self.answers.read(_PACKET)
+            if not more:  # an answer without a body, and the server has closed
+                break
+            data += more
+        head, _, body = data.partition(_END_OF_HEAD)
         await self.down.put(head + _END_OF_HEAD + body[: (len(body) + 1) // 2]).wait()
 
 
@@ -276,16 +289,25 @@ def faulty_proxy(target: str, link: Link | None = None) -> Iterator[FaultyProxy]
     proxy = FaultyProxy(target, link or Link())
     loop, ended, listening = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
 
+    connections: set[asyncio.Task[None]] = set()
+
+    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # asyncio complains on stderr of tasks of its own that are cancelled
+        connection = loop.create_task(proxy.serve(reader, writer))
+        connections.add(connection)
+        connection.add_done_callback(connections.discard)
+
     async def run() -> None:
-        server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
+        server = await asyncio.start_server(connected, "127.0.0.1", 0)
         proxy.url = "http://{}:{}".format(*server.sockets[0].getsockname())
         listening.set()
         await ended.wait()
         server.close()
-        connections = asyncio.all_tasks() - {asyncio.current_task()}
-        for connection in connections:
-            connection.cancel()
-        await asyncio.gather(*connections, return_exceptions=True)
+        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:  # some are being accepted
+            for connection in connections:
+                connection.cancel()
+            await asyncio.wait(tasks)
+        await asyncio.sleep(0)  # transports that were aborted close in the loop's next turn
 
     thread = threading.Thread(target=loop.run_until_complete, args=(run(),), daemon=True)
     thread.start()
