@@ -76,9 +76,12 @@ def test_a_part_that_fails_once_is_loaded_again_by_itself(
     fault = (answer(502), CUT)[PARTS.index(part) % 2]
     proxy.fail(part, fault, times=1)
     page.goto(proxy.url)
+    eventually(lambda: proxy.failed(part))  # some come after the round has begun
+    expect(page.locator("#agl-tabs")).to_be_attached()
     expect_game(page)
     expect(page.locator("#agl-lost")).to_have_count(0)
     assert len(proxy.failed(part)) == 1
+    page.wait_for_load_state("networkidle")  # what is being loaded fails when the page is closed
     page_errors.clear()
 
 
