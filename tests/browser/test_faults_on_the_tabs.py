@@ -58,7 +58,7 @@ def server(app: FastAPI) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)  # so that it ends after the page, which may still be loading
 def proxy(server: str) -> Iterator[FaultyProxy]:
     with faulty_proxy(server) as started:
         yield started

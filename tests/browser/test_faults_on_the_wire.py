@@ -40,7 +40,7 @@ def server(app: FastAPI) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)  # so that it ends after the page, which may still be loading
 def proxy(server: str) -> Iterator[FaultyProxy]:
     with faulty_proxy(server) as started:
         yield started
@@ -81,7 +81,6 @@ def test_a_part_that_fails_once_is_loaded_again_by_itself(
     expect_game(page)
     expect(page.locator("#agl-lost")).to_have_count(0)
     assert len(proxy.failed(part)) == 1
-    page.wait_for_load_state("networkidle")  # what is being loaded fails when the page is closed
     page_errors.clear()
 
 
