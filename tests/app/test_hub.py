@@ -96,9 +96,10 @@ def until_ready(client: TestClient) -> None:
     eventually(lambda: client.get("/readyz").status_code == 200)
 
 
-def until_read_back(client: TestClient, n_guesses: int) -> None:
-    guesses = client.app.state.services.boards["demo"].guesses  # type: ignore[attr-defined]
-    eventually(lambda: guesses.counts("demo").guesses == n_guesses)
+def until_read_back(client: TestClient, n_guesses: int, n_submissions: int) -> None:
+    board = client.app.state.services.boards["demo"]  # type: ignore[attr-defined]
+    eventually(lambda: board.guesses.counts("demo").guesses == n_guesses)
+    eventually(lambda: len(board.submissions.list("demo")) == n_submissions)
 
 
 def shown(client: TestClient) -> list[object]:
@@ -152,7 +153,7 @@ def test_two_servers_on_one_dataset_show_the_same(tmp_path: Path, hub: FakeHub) 
     seen = []
     for name in ("a", "b", "blank"):
         with client_for(tmp_path / name, hub.endpoint) as client:
-            until_read_back(client, 12)
+            until_read_back(client, 12, 2)
             seen.append(shown(client))
     assert seen[0] == seen[1] == seen[2]
 
