@@ -53,6 +53,6 @@ def test_the_real_ears_hear_it_again(stored: Stored, pytestconfig: pytest.Config
         assert heard.presence == pytest.approx(before.presence, abs=0.02)
         assert heard.speech_s == pytest.approx(before.speech_s, abs=0.5)
         # the weights have 8 bits, with which processors differ by up to 0.06
-        for language in heard.languages | before.languages:
+        for language in {**heard.languages, **before.languages}:
             now, then = (each.languages.get(language, 0.0) for each in (heard, before))
             assert now == pytest.approx(then, abs=0.1), language
