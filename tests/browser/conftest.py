@@ -139,3 +139,12 @@ def new_page(
 def page(new_page: NewPage) -> Page:
     """A page of 1280 by 900 pixels, light, with a mouse."""
     return new_page()
+
+
+def unfaded(page: Page) -> Page:
+    """Wait until nothing fades or moves: axe judges colours as they are at the moment."""
+    page.wait_for_function(
+        """() => document.getAnimations().every(({ playState, effect }) =>
+          playState !== 'running' || effect.getComputedTiming().iterations === Infinity)"""
+    )
+    return page

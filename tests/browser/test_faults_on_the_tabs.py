@@ -41,6 +41,11 @@ FILE, PUBLISH, REPORT = "#agl-file input[type=file]", "#agl-publish", "#agl-repo
 RECEIPTS = ".agl-receipts [data-receipt]"
 
 
+#: The last of the page's scripts is here.
+COMPLETE = """() => performance.getEntriesByType('resource')
+  .some(({ name }) => name.includes('/leaderboard.js'))"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("tabs")
@@ -266,6 +271,7 @@ def test_who_is_offline_is_told_so_and_the_page_goes_on_by_itself_later(
     page: Page, proxy: FaultyProxy, file: Path
 ) -> None:
     open_submit(page, proxy)
+    page.wait_for_function(COMPLETE)
     page.context.set_offline(True)
     page.set_input_files(FILE, file)
     expect(page.locator("#agl-unavailable")).to_contain_text("You are offline.")

@@ -25,6 +25,7 @@ from leaderboard.scoring_queue import ScoringQueue
 from leaderboard.submit_tab import build_submit
 from leaderboard.tab import build_leaderboard
 from store.database import Database
+from tests.browser.conftest import unfaded
 from tests.support.toy_board import (
     add_guesses,
     add_model,
@@ -265,12 +266,12 @@ def test_it_fits_and_is_accessible(
     names.first.wait_for()
     page.locator(".agl-results .agl-table-box").evaluate("box => { box.scrollLeft = 400; }")
     assert names.first.bounding_box()["x"] >= 0  # type: ignore[index]
-    found = Axe().run(page, context="#agl-board")
+    found = Axe().run(unfaded(page), context="#agl-board")
     assert _serious(found.response["violations"]) == []
     row_button(page, "Near").click()
     page.wait_for_selector(".agl-figure .js-plotly-plot")
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    found = Axe().run(page, context="#agl-detail")
+    found = Axe().run(unfaded(page), context="#agl-detail")
     assert _serious(found.response["violations"]) == []
 
 

@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from agl1k_core import curation
 from agl1k_core.config import Config
 from game.review_page import create_app
+from tests.browser.conftest import unfaded
 from tests.support import raw_recordings as raw
 from tests.support.waiting import eventually
 
@@ -41,7 +42,7 @@ def test_clips_are_kept_and_rejected(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     violations = [
         found["id"]
-        for found in Axe().run(page).response["violations"]
+        for found in Axe().run(unfaded(page)).response["violations"]
         if found["impact"] in ("serious", "critical")
     ]
     assert violations == []
@@ -82,7 +83,7 @@ def test_keys_notes_and_a_model_s_answer(
     page.evaluate("scrollTo(0, 10_000)")
     expect(page.locator("#agl-keep")).to_be_in_viewport(ratio=1)
     page.evaluate("scrollTo(0, 0)")
-    violations = [found["id"] for found in Axe().run(page).response["violations"]
+    violations = [found["id"] for found in Axe().run(unfaded(page)).response["violations"]
                   if found["impact"] in ("serious", "critical")]  # fmt: skip
     assert violations == []
     text.fill("")
