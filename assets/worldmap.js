@@ -230,13 +230,18 @@ class WorldMap {
   }
 
   reset({ view, pin_of: pinOf = '' }) {
+    // until the first command, somebody may have looked around, or dropped a pin
+    const isFirst = this.pinOf === undefined;
+    const early = isFirst && this.value;
+    const isKept = view === 'keep' || (isFirst && this.home && !this.isHome);
     this.clear();
     this.locked = false;
     this.setValue(null);
     this.say('');
-    if (view !== 'keep') this.goHome();
+    if (!isKept) this.goHome();
     this.pinOf = pinOf;
-    const pin = pinOf && remembered(pinOf);
+    const pin = early ? JSON.parse(early) : pinOf && remembered(pinOf);
+    if (early && pinOf) remember(pinOf, pin);
     if (pin) this.restore({ pin, locked: false });
   }
 

@@ -217,3 +217,23 @@ def test_a_tab_pressed_before_gradio_opens_when_it_is_there(page: Page, url: str
     expect(page.locator(VIEW)).to_be_hidden()
     gate.open()
     expect(page.get_by_role("tab", name="Submit")).to_have_attribute("aria-selected", "true")
+
+
+def test_a_pin_dropped_before_the_round_is_there_stays(page: Page, url: str) -> None:
+    held: list[Route] = []
+    page.route("**/api/play/open*", lambda route: held.append(route))
+    page.goto(url, wait_until="commit")
+    expect(page.locator("#agl-map [data-outline]")).to_be_visible()
+    page.locator("#agl-map .leaflet-control-zoom-in").click()
+    drop_pin(page, 0.4, 0.4)
+    where = page.locator("#agl-map .agl-pin-guess").bounding_box()
+    for route in held:
+        route.continue_()
+    expect(page.locator("#agl-skip:enabled")).to_be_visible()
+    expect(page.locator("#agl-map .agl-pin-guess")).to_be_visible()
+    assert page.locator("#agl-map .agl-pin-guess").bounding_box() == where
+    page.click(SUBMIT)
+    expect(page.locator(".agl-reveal h2")).not_to_be_empty()
+    page.click(NEXT)
+    expect(page.locator(".agl-help")).to_be_visible()
+    expect(page.locator("#agl-map .agl-pin-guess")).to_have_count(0)

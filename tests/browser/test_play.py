@@ -40,6 +40,7 @@ def open_game(page: Page, url: str) -> None:
     expect(page.locator("#agl-map [data-outline]")).to_be_visible()
     expect(page.locator(".agl-help")).to_be_visible()
     expect(page.locator(".agl-player")).not_to_have_attribute("data-state", "empty")
+    expect(page.locator("gradio-app #agl-play")).to_be_visible()  # the page is complete
 
 
 def drop_pin(page: Page, across: float = 0.5, down: float = 0.5) -> None:

@@ -28,6 +28,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def opened(page: Page, url: str) -> Page:
     page.goto(url)
     expect(page.locator("#agl-map [data-outline]")).to_be_visible()
+    expect(page.locator("gradio-app #agl-play")).to_be_visible()  # the page is complete
     return page
 
 
