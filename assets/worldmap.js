@@ -229,11 +229,10 @@ class WorldMap {
     this.removePin();
   }
 
-  reset({ view, pin_of: pinOf = '' }) {
-    // until the first command, somebody may have looked around, or dropped a pin
-    const isFirst = this.pinOf === undefined;
-    const early = isFirst && this.value;
-    const isKept = view === 'keep' || (isFirst && this.home && !this.isHome);
+  /** With `opens`, a pin that was dropped and a view that was chosen before stay. */
+  reset({ view, pin_of: pinOf = '', opens = false }) {
+    const early = opens && this.value;
+    const isKept = view === 'keep' || (opens && this.home && !this.isHome);
     this.clear();
     this.locked = false;
     this.setValue(null);

@@ -221,7 +221,8 @@ class Stage {
     fill(result, round.fragments.result);
     tell(message, round.notes.join('\n'));
     this.showSound(round);
-    if (round.map) this.world.then((world) => world.obey(round.map), () => {});
+    if (round.map) this.showMap({ ...round.map, opens: !this.isOpen });
+    this.isOpen = true;
     this.showButtons(round);
     this.clock.run(round.phase === 'playing' ? round.remaining_s : null);
     this.share.offer(round.share ?? '');
@@ -231,6 +232,10 @@ class Stage {
     this.showRoom();
     this.showAfterwards(round);
     this.showOwnData();
+  }
+
+  showMap(command) {
+    this.world.then((world) => world.obey(command), () => {});
   }
 
   /** What others did, and clips to hear again, after a round. */

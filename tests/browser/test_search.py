@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
@@ -13,6 +14,7 @@ from playwright.sync_api import Page, expect
 import app as app_module
 from agl1k_core import places
 from tests.browser.conftest import NewPage, running, unfaded
+from tests.support.waiting import PATIENCE_S
 from web.settings import Settings
 
 FIELD, OPTION = "#agl-search input", "#agl-search [role=option]"
@@ -22,6 +24,8 @@ FIELD, OPTION = "#agl-search input", "#agl-search [role=option]"
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder: Path = tmp_path_factory.mktemp("app")
     with running(app_module.create_app(Settings.from_env({"AGL1K_DATA": str(folder)}))) as address:
+        # the names are read by the first search, for which the page waits 20 s
+        httpx.get(f"{address}api/places?q=a", timeout=PATIENCE_S).raise_for_status()
         yield address
 
 
