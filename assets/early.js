@@ -2,7 +2,7 @@
 // the page. Gradio's own tags are in a template until then.
 {
   const PATIENCE_MS = 12_000;
-  const LIMIT = setTimeout(() => dispatchEvent(new Event('agl-gradio')), PATIENCE_MS);
+  const limit = setTimeout(() => dispatchEvent(new Event('agl-gradio')), PATIENCE_MS);
   const view = document.getElementById('agl-early');
   const address = new URL(location.href);
   const theme = address.searchParams.get('__theme');
@@ -10,7 +10,7 @@
   document.body.classList.toggle('dark', isDark);
 
   const loadGradio = () => {
-    clearTimeout(LIMIT);
+    clearTimeout(limit);
     const tags = document.getElementById('agl-gradio')?.content;
     if (!tags) return addEventListener('DOMContentLoaded', loadGradio);
     for (const script of tags.querySelectorAll('script')) script.async = false; // in their order

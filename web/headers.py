@@ -1,7 +1,7 @@
 """Headers of every answer: what a page may load, who may embed it, what browsers must not guess.
 
-Scripts and style sheets, of which a first visit fetches dozens over a line that may be slow, have
-only the last of these: browsers apply the others to pages.
+Scripts and style sheets, of which a first visit fetches dozens over a line that may be slow, do not
+have the two policies, which browsers apply to pages.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ _SOURCES: Mapping[str, tuple[str, ...]] = {
 _FEATURES = (
     "camera", "display-capture", "geolocation", "microphone", "midi", "payment", "serial", "usb",
 )  # fmt: skip
+#: Headers that say something about pages, and kinds of answers that are none.
+_OF_PAGES = ("Content-Security-Policy", "Permissions-Policy")
+_NO_PAGES = ("text/javascript", "text/css")
 
 
 def header_values(frames: Sequence[str] = HUB, tiles: str = "") -> dict[str, str]:
@@ -63,11 +66,6 @@ def _origin(template: str) -> tuple[str, ...]:
     host = parts.netloc.rpartition("@")[2]
     first, dot, rest = host.partition(".")
     return (f"{parts.scheme}://{f'*{dot}{rest}' if '{' in first else host}",)
-
-
-#: Headers that say something about pages, and kinds of answers that are none.
-_OF_PAGES = ("Content-Security-Policy", "Permissions-Policy")
-_NO_PAGES = ("text/javascript", "text/css")
 
 
 class HeadedApp(FastAPI):

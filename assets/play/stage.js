@@ -84,10 +84,9 @@ class Stage {
   drawMap(options) {
     const { map } = this.parts;
     this.world = createMap(map, { ...options, later: { names: this.heard, outlines: this.settled } }, () => {});
-    this.mapped = this.world.then((world) => world.base.ready);
-    this.mapped.catch(() => {}); // told below
+    this.mapped = this.world.then((world) => world.base.ready.then(() => { this.drawn = world; }));
+    this.mapped.catch(() => {}); // no guess on an empty map
     this.world.then((world) => {
-      world.base.ready.then(() => { this.drawn = world; }, () => {}); // no guess on an empty map
       this.search = new Search(this.find('search'), (...place) => world.goTo(...place));
     }, (error) => {
       console.error(error);
@@ -214,6 +213,7 @@ class Stage {
 
   show(round) {
     const { status, result, message } = this.parts;
+    const opens = !this.round; // the page's first
     this.round = round;
     this.player = round.player;
     keep('player', round.player);
@@ -221,8 +221,7 @@ class Stage {
     fill(result, round.fragments.result);
     tell(message, round.notes.join('\n'));
     this.showSound(round);
-    if (round.map) this.showMap({ ...round.map, opens: !this.isOpen });
-    this.isOpen = true;
+    if (round.map) this.world.then((world) => world.obey({ ...round.map, opens }), () => {});
     this.showButtons(round);
     this.clock.run(round.phase === 'playing' ? round.remaining_s : null);
     this.share.offer(round.share ?? '');
@@ -232,10 +231,6 @@ class Stage {
     this.showRoom();
     this.showAfterwards(round);
     this.showOwnData();
-  }
-
-  showMap(command) {
-    this.world.then((world) => world.obey(command), () => {});
   }
 
   /** What others did, and clips to hear again, after a round. */
