@@ -34,6 +34,15 @@ PLACES = """
     return [css, ...[first.x, first.y, first.width, first.height].map(Math.round)].join(' ');
   })
 """
+#: The colours of what Gradio's own styles could reach: lines of the logo, texts of the bar.
+COLOURS = """
+() => ['.agl-brand path', '.agl-brand', '.agl-tagline', '[role=tab]', '[role=tab]:last-child',
+  '#agl-map input'].map((css) => {
+    const seen = (node) => node.checkVisibility({ visibilityProperty: true });
+    const first = getComputedStyle([...document.querySelectorAll(css)].find(seen));
+    return [css, first.color, first.stroke].join(' ');
+  })
+"""
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +133,18 @@ def test_nothing_moves_when_gradio_takes_over(
     expect(page.locator(IN_GRADIO)).to_be_visible()
     expect(page.get_by_role("tab", name="About")).to_be_visible()
     assert page.evaluate(PLACES) == before
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_colours_stay_when_gradio_takes_over(new_page: NewPage, url: str, dark: bool) -> None:
+    page = new_page(dark=dark, reduced_motion="reduce")
+    gate = Gate(page)
+    open_early(page, url)
+    before = page.evaluate(COLOURS)
+    gate.open()
+    expect(page.locator(IN_GRADIO)).to_be_visible()
+    expect(page.get_by_role("tab", name="About")).to_be_visible()
+    assert page.evaluate(COLOURS) == before
 
 
 @pytest.mark.parametrize("dark", [False, True])
