@@ -34,10 +34,11 @@ from gradio.state_holder import SessionState, StateHolder
 from starlette.datastructures import QueryParams
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from web.addresses import path_of
+from web.refusals import refusal
 
 __all__ = [
     "LOGIN_KEY",
@@ -137,7 +138,7 @@ class UsedRoutes:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
         elif not is_used(scope["method"], path := path_of(scope)):
-            await JSONResponse({"error": _CLOSED, "detail": _CLOSED}, 404)(scope, receive, send)
+            await refusal(_CLOSED, 404)(scope, receive, send)
         elif path == _ANSWERS and not self.queue.knows(_session(scope)):
             await Response(_gone(), media_type="text/event-stream")(scope, receive, send)
         else:

@@ -6,8 +6,9 @@ import json
 import re
 from contextlib import suppress
 
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from web.refusals import refusal
 
 #: Only files are larger; JSON is read whole, and parsed while nobody else is served.
 MOST_JSON_BYTES = 2**20
@@ -63,8 +64,7 @@ def _is_declared_too_large(scope: Scope, most_bytes: int) -> bool:
 
 async def _refuse(most_bytes: int, scope: Scope, receive: Receive, send: Send) -> None:
     sentence = f"The request is too large: the limit is {most_bytes / 2**20:.0f} MB."
-    content = {"error": sentence, "detail": sentence}
-    await JSONResponse(content, 413, headers={"Connection": "close"})(scope, receive, send)
+    await refusal(sentence, 413, {"Connection": "close"})(scope, receive, send)
 
 
 class WholeTexts:
@@ -88,7 +88,7 @@ class WholeTexts:
         while messages[-1].get("more_body"):
             messages.append(await receive())
         if is_half_text(b"".join(message.get("body", b"") for message in messages)):
-            await JSONResponse({"error": _HALF, "detail": _HALF}, 422)(scope, receive, send)
+            await refusal(_HALF, 422)(scope, receive, send)
             return
         messages.reverse()
 

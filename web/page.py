@@ -12,7 +12,7 @@ import gradio as gr
 from anyio import to_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from starlette.requests import ClientDisconnect
 
 from agl1k_core.errors import Agl1kError, UnavailableError
@@ -28,6 +28,7 @@ from web.gradio_adapter import (
 )
 from web.inputs import problem_of, with_files
 from web.limits import UPLOAD
+from web.refusals import refusal
 from web.rendered import TAGS, RenderedOnce, Tags
 from web.unavailable import note
 from web.uploads import Uploads, upload_router
@@ -172,13 +173,13 @@ def answer_nonsense(mounted: FastAPI) -> None:
         page.add_exception_handler(KeyError, _no_endpoint)  # unknown numbers of functions
 
 
-async def _malformed(_: Request, error: Exception) -> JSONResponse:
+async def _malformed(_: Request, error: Exception) -> Response:
     """Name the fields that are wrong; Gradio would repeat what was sent, and fail on non-text."""
     fields = error.errors() if isinstance(error, RequestValidationError) else []
     names = {str(field["loc"][-1])[:40] for field in fields if field.get("loc")}
     wrong = [name for name in sorted(names) if name.isidentifier()]
     message = f"{_MALFORMED} Check: {', '.join(wrong)}." if wrong else _MALFORMED
-    return JSONResponse({"error": message, "detail": message}, 422)
+    return refusal(message, 422)
 
 
 async def _gone(_: Request, __: Exception) -> Response:
@@ -186,5 +187,5 @@ async def _gone(_: Request, __: Exception) -> Response:
     return Response(status_code=400)
 
 
-async def _no_endpoint(_: Request, __: Exception) -> JSONResponse:
-    return JSONResponse({"error": _NO_ENDPOINT, "detail": _NO_ENDPOINT}, 404)
+async def _no_endpoint(_: Request, __: Exception) -> Response:
+    return refusal(_NO_ENDPOINT, 404)

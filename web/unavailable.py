@@ -8,11 +8,12 @@ from __future__ import annotations
 from contextvars import ContextVar
 
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agl1k_core.errors import UnavailableError
+from web.refusals import refusal
 
 #: What was unavailable while this request was answered.
 _noted: ContextVar[list[UnavailableError] | None] = ContextVar("_noted", default=None)
@@ -33,8 +34,7 @@ def explain_unavailable(app: FastAPI) -> None:
 
 async def _answer(_: Request, error: Exception) -> Response:
     assert isinstance(error, UnavailableError)
-    content = {"error": str(error), "detail": str(error)}
-    return JSONResponse(content, 503, headers=_headers(error))
+    return refusal(str(error), 503, _headers(error))
 
 
 def _headers(error: UnavailableError) -> dict[str, str]:

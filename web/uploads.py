@@ -14,7 +14,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -30,6 +30,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import Message
 
 from agl1k_core.errors import Agl1kError, UnavailableError
+from web.refusals import refusal
 
 log = logging.getLogger("agl1k")
 
@@ -239,18 +240,14 @@ async def _uploaded(uploads: Uploads, request: Request) -> Response:
         async with uploads.arriving(request) as counted:
             names = await _kept(uploads, counted)
     except FullError as error:
-        return _unavailable(str(error), {"Retry-After": "60", "Connection": "close"})
+        return refusal(str(error), 503, {"Retry-After": "60", "Connection": "close"})
     except MultiPartException as error:
         return PlainTextResponse(f"{_NO_FILE} {error.message}", 400)
     except ClientDisconnect:
         return Response(status_code=400)
     except OSError as error:
-        return _unavailable(f"The file could not be stored: {error.strerror}.", {})
+        return refusal(f"The file could not be stored: {error.strerror}.", 503)
     return names
-
-
-def _unavailable(sentence: str, headers: Mapping[str, str]) -> Response:
-    return JSONResponse({"error": sentence, "detail": sentence}, 503, headers=headers)
 
 
 async def _kept(uploads: Uploads, request: Request) -> Response:
