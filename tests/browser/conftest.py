@@ -17,8 +17,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
+from tests.support.faulty_proxy import FaultyProxy, faulty_proxy
 from tests.support.served import served
 from tests.support.waiting import PATIENCE_S
 
@@ -72,6 +74,21 @@ def serve_module() -> Iterator[Serve]:
     """Like ``serve``, for an app that all tests of a module share."""
     with ExitStack() as stack:
         yield lambda app: stack.enter_context(running(app))
+
+
+@pytest.fixture(scope="module")
+def url(app: FastAPI) -> Iterator[str]:
+    """The address of a module's ``app``, while it runs."""
+    with running(app) as address:
+        yield address
+
+
+@pytest.fixture
+def proxy(url: str) -> Iterator[FaultyProxy]:
+    """A proxy in front of a module's ``app``. Modules use it before ``page``, so that it ends after
+    the page, which may still be loading."""
+    with faulty_proxy(url) as started:
+        yield started
 
 
 def outside(url: str) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Page, Route, expect
 
 import app as app_module
-from tests.browser.conftest import NewPage, running
+from tests.browser.conftest import NewPage
 from tests.browser.test_play import NEXT, SUBMIT, drop_pin, steps_done
 from web.settings import Settings
 
@@ -49,12 +48,6 @@ COLOURS = """
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     env = {"AGL1K_DATA": str(tmp_path_factory.mktemp("early"))}
     return app_module.create_app(Settings.from_env(env))
-
-
-@pytest.fixture(scope="module")
-def url(app: FastAPI) -> Iterator[str]:
-    with running(app) as address:
-        yield address
 
 
 class Gate:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -13,13 +12,14 @@ from fastapi import FastAPI
 from playwright.sync_api import Locator, Page, expect
 
 import app as app_module
-from tests.browser.conftest import running
 from tests.browser.test_play import open_game
 from tests.browser.test_rivals import open_room, row
-from tests.support.faulty_proxy import Fault, FaultyProxy, answer, faulty_proxy
+from tests.support.faulty_proxy import Fault, FaultyProxy, answer
 from tests.support.hasty import HASTY, heal
 from tests.support.waiting import eventually
 from web.settings import Settings
+
+pytestmark = pytest.mark.usefixtures("proxy")
 
 RETRY = "Try again"
 LOST, CUT, HANGS = Fault("lose"), Fault("cut"), Fault("hang")
@@ -39,8 +39,6 @@ NO_ANSWER = re.compile(r"The server cannot be reached\.|The connection was lost\
 UPLOAD, EVENT = "/gradio_api/upload?", "/gradio_api/run/"
 FILE, PUBLISH, REPORT = "#agl-file input[type=file]", "#agl-publish", "#agl-report .agl-report"
 RECEIPTS = ".agl-receipts [data-receipt]"
-
-
 #: The last of the page's scripts is here.
 COMPLETE = """() => performance.getEntriesByType('resource')
   .some(({ name }) => name.includes('/leaderboard.js'))"""
@@ -55,18 +53,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def app(folder: Path) -> FastAPI:
     env = {"AGL1K_DATA": str(folder / "data"), "AGL1K_UPLOADS": str(folder / "uploads")}
     return app_module.create_app(Settings.from_env(env))
-
-
-@pytest.fixture(scope="module")
-def server(app: FastAPI) -> Iterator[str]:
-    with running(app) as address:
-        yield address
-
-
-@pytest.fixture(autouse=True)  # so that it ends after the page, which may still be loading
-def proxy(server: str) -> Iterator[FaultyProxy]:
-    with faulty_proxy(server) as started:
-        yield started
 
 
 @pytest.fixture
@@ -98,7 +84,11 @@ def open_board(page: Page, proxy: FaultyProxy) -> Locator:
     return rows
 
 
-def fill_form(page: Page, model: str) -> None:
+def fill_form(page: Page, file: Path, model: str) -> None:
+    """Upload a file, and say in the form, which is empty, which model made it."""
+    page.set_input_files(FILE, file)
+    expect(page.locator(REPORT)).to_be_visible()
+    expect(page.get_by_label("Model", exact=True)).to_have_value("")
     page.get_by_label("Model", exact=True).fill(model)
     page.get_by_role("radio", name="closed").check()
 
@@ -170,15 +160,12 @@ def test_another_file_can_be_chosen_instead_of_trying_again(
 
 
 def test_a_file_is_published_once_whatever_happens(
-    page: Page, proxy: FaultyProxy, app: FastAPI, server: str, file: Path
+    page: Page, proxy: FaultyProxy, app: FastAPI, url: str, file: Path
 ) -> None:
     open_submit(page, proxy)
     for number, fault in enumerate(FAULTS):
         model = f"Model {number}"
-        page.set_input_files(FILE, file)
-        expect(page.locator(REPORT)).to_be_visible()
-        expect(page.get_by_label("Model", exact=True)).to_have_value("")
-        fill_form(page, model)
+        fill_form(page, file, model)
         fail_again(page, proxy, EVENT, fault)
         page.click(PUBLISH)
         expect_told(page)
@@ -196,7 +183,7 @@ def test_a_file_is_published_once_whatever_happens(
             receipt.get_attribute("data-receipt"),
             receipt.locator("[data-key]").inner_text(),
         ]
-        sent = httpx.post(f"{server}gradio_api/run/withdraw", json={"data": withdraw})
+        sent = httpx.post(f"{url}gradio_api/run/withdraw", json={"data": withdraw})
         assert (sent.status_code, submitted(app).count(model)) == (200, 0)
 
 
@@ -205,18 +192,14 @@ def test_the_receipt_of_a_lost_answer_comes_after_a_reload_too(
 ) -> None:
     page.on("dialog", lambda dialog: dialog.accept())
     open_submit(page, proxy)
-    page.set_input_files(FILE, file)
-    expect(page.locator(REPORT)).to_be_visible()
-    fill_form(page, "Reloaded")
+    fill_form(page, file, "Reloaded")
     fail_again(page, proxy, EVENT, LOST)
     page.click(PUBLISH)
     expect_told(page)
     eventually(lambda: submitted(app).count("Reloaded") == 1)
     heal(page, proxy)
     page.reload()
-    page.set_input_files(FILE, file)
-    expect(page.locator(REPORT)).to_be_visible()
-    fill_form(page, "Reloaded")
+    fill_form(page, file, "Reloaded")
     page.get_by_label("Link (optional)").fill("https://example.org")
     page.click(PUBLISH)
     receipt = page.locator(RECEIPTS)
@@ -230,9 +213,7 @@ def test_a_lost_answer_to_a_withdrawal_is_asked_for_again(
     page: Page, proxy: FaultyProxy, app: FastAPI, file: Path
 ) -> None:
     open_submit(page, proxy)
-    page.set_input_files(FILE, file)
-    expect(page.locator(REPORT)).to_be_visible()
-    fill_form(page, "Withdrawn")
+    fill_form(page, file, "Withdrawn")
     page.click(PUBLISH)
     receipt = page.locator(RECEIPTS)
     key = receipt.locator("[data-key]").inner_text()
@@ -253,9 +234,7 @@ def test_a_sentence_of_the_server_is_told_and_covers_nothing(
     page: Page, proxy: FaultyProxy, folder: Path, file: Path
 ) -> None:
     open_submit(page, proxy)
-    page.set_input_files(FILE, file)
-    expect(page.locator(REPORT)).to_be_visible()
-    fill_form(page, "Gone")
+    fill_form(page, file, "Gone")
     for upload in (folder / "uploads").glob("*/*"):
         upload.unlink()
     page.click(PUBLISH)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import cycle
 
 import pytest
@@ -11,12 +10,13 @@ from fastapi import FastAPI
 from playwright.sync_api import Locator, Page, expect
 
 import app as app_module
-from tests.browser.conftest import running
 from tests.browser.test_play import AGAIN, NEXT, SUBMIT, drop_pin, open_game, steps_done
-from tests.support.faulty_proxy import Fault, FaultyProxy, answer, faulty_proxy
+from tests.support.faulty_proxy import Fault, FaultyProxy, answer
 from tests.support.hasty import HASTY, heal
 from tests.support.waiting import eventually
 from web.settings import Settings
+
+pytestmark = pytest.mark.usefixtures("proxy")
 
 RETRY = "Try again"
 RELOAD = "Reload the page"
@@ -32,18 +32,6 @@ NO_ANSWER = re.compile(r"The server cannot be reached\.|The connection was lost\
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     env = {"AGL1K_DATA": str(tmp_path_factory.mktemp("wire")), "AGL1K_ROUNDS_PER_HOUR": "1000"}
     return app_module.create_app(Settings.from_env(env))
-
-
-@pytest.fixture(scope="module")
-def server(app: FastAPI) -> Iterator[str]:
-    with running(app) as address:
-        yield address
-
-
-@pytest.fixture(autouse=True)  # so that it ends after the page, which may still be loading
-def proxy(server: str) -> Iterator[FaultyProxy]:
-    with faulty_proxy(server) as started:
-        yield started
 
 
 def stored(app: FastAPI) -> int:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Page, Request, expect
 
 import app as app_module
-from tests.browser.conftest import running
 from web import overload
 from web.settings import Settings
 
@@ -21,12 +18,6 @@ LATER = ("cities-large.json", "countries.json", "world-fine.json")
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     folder = tmp_path_factory.mktemp("first")
     return app_module.create_app(Settings.from_env({"AGL1K_DATA": str(folder)}))
-
-
-@pytest.fixture(scope="module")
-def url(app: FastAPI) -> Iterator[str]:
-    with running(app) as address:
-        yield address
 
 
 def test_nothing_is_loaded_twice_and_details_come_after_the_map(page: Page, url: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 import app as app_module
 from agl1k_core.benchmarks import read_demo
-from tests.browser.conftest import NewPage, running
+from tests.browser.conftest import NewPage
 from tests.browser.test_play import SUBMIT, drop_pin, open_game
 from web.settings import Settings
 
@@ -28,12 +27,6 @@ document.addEventListener('securitypolicyviolation', (event) => {
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     folder = tmp_path_factory.mktemp("h")
     return app_module.create_app(Settings.from_env({"AGL1K_DATA": str(folder)}))
-
-
-@pytest.fixture(scope="module")
-def url(app: FastAPI) -> Iterator[str]:
-    with running(app) as address:
-        yield address
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +26,6 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     return app_module.create_app(
         Settings.from_env({"AGL1K_DATA": str(tmp_path_factory.mktemp("p"))})
     )
-
-
-@pytest.fixture(scope="module")
-def url(app: FastAPI) -> Iterator[str]:
-    with running(app) as address:
-        yield address
 
 
 def open_game(page: Page, url: str) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Locator, Page, Route, expect
 
 import app as app_module
-from tests.browser.conftest import NewPage, running
+from tests.browser.conftest import NewPage
 from tests.browser.test_play import NEXT, SUBMIT, drop_pin, open_game, steps_done
 from web.settings import Settings
 
@@ -29,12 +29,6 @@ Answer = Callable[[Route], None]
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     env = {"AGL1K_DATA": str(tmp_path_factory.mktemp("f"))}
     return app_module.create_app(Settings.from_env(env))
-
-
-@pytest.fixture(scope="module")
-def url(app: FastAPI) -> Iterator[str]:
-    with running(app) as address:
-        yield address
 
 
 def stored(app: FastAPI) -> int:

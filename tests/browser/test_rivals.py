@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -11,7 +10,7 @@ from fastapi import FastAPI
 from playwright.sync_api import Locator, Page, expect
 
 import app as app_module
-from tests.browser.conftest import NewPage, running, unfaded
+from tests.browser.conftest import NewPage, unfaded
 from tests.browser.test_play import drop_pin, open_game
 from web.settings import Settings
 
@@ -22,12 +21,6 @@ NEXT, SUBMIT, VERSUS = "#agl-next", "#agl-submit", ".agl-versus"
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     data = str(tmp_path_factory.mktemp("rivals"))
     return app_module.create_app(Settings.from_env({"AGL1K_DATA": data}))
-
-
-@pytest.fixture(scope="module")
-def url(app: FastAPI) -> Iterator[str]:
-    with running(app) as address:
-        yield address
 
 
 def answer(page: Page) -> None:

@@ -6,7 +6,6 @@ import io
 import math
 import re
 import wave
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from fastapi import FastAPI
 from playwright.sync_api import Page, Route, expect
 
 import app as app_module
-from tests.browser.conftest import NewPage, running, unfaded
+from tests.browser.conftest import NewPage, unfaded
 from web.settings import Settings
 
 RATE_HZ = 44100
@@ -46,12 +45,6 @@ SOUND = two_tones()
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     folder = tmp_path_factory.mktemp("tools")
     return app_module.create_app(Settings.from_env({"AGL1K_DATA": str(folder)}))
-
-
-@pytest.fixture(scope="module")
-def url(app: FastAPI) -> Iterator[str]:
-    with running(app) as address:
-        yield address
 
 
 def play_tones(page: Page, unreadable: bool = False) -> None:
